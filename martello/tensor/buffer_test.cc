@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+#include <martello/base/error.h>
+#include <martello/tensor/buffer.h>
+
+#include <cstring>
+#include <limits>
+
+namespace martello {
+namespace {
+
+int64_t misalignment(const Buffer& buffer, int64_t alignment) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(buffer.data()) % static_cast<uintptr_t>(alignment));
+}
+
+TEST(Buffer, is_aligned_and_writable_to_the_last_byte) {
+  constexpr int64_t kHuge = int64_t{32} << 20;
+  for (int64_t bytes : {int64_t{1}, int64_t{63}, int64_t{65}, kHuge - 1, kHuge, kHuge + 1}) {
+    const Buffer buffer(bytes);
+    EXPECT_EQ(buffer.size(), bytes);
+    EXPECT_EQ(misalignment(buffer, bytes >= kHuge ? int64_t{2} << 20 : Buffer::kAlignment), 0);
+    std::memset(buffer.data(), 1, static_cast<size_t>(bytes));
+  }
+}
+
+TEST(Buffer, of_zero_bytes_is_legal_and_unique) {
+  const Buffer buffer(0);
+  EXPECT_EQ(buffer.size(), 0);
+  EXPECT_TRUE(buffer);
+  EXPECT_TRUE(buffer.unique());
+}
+
+TEST(Buffer, by_default_holds_nothing) { EXPECT_FALSE(Buffer()); }
+
+TEST(Buffer, copies_share_the_bytes) {
+  const Buffer buffer(8);
+  {
+    const Buffer copy = buffer;
+    EXPECT_EQ(copy.data(), buffer.data());
+    EXPECT_FALSE(buffer.unique());
+  }
+  EXPECT_TRUE(buffer.unique());
+}
+
+TEST(Buffer, more_than_the_machine_has_is_refused_with_the_size) {
+  for (int64_t bytes : {int64_t{1} << 50, std::numeric_limits<int64_t>::max()}) {
+    try {
+      const Buffer buffer(bytes);
+      FAIL();
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.what(), "[buffer] cannot allocate " + std::to_string(bytes) + " bytes on cpu:0.");
+    }
+  }
+}
+
+TEST(Buffer, a_negative_size_is_refused) { EXPECT_THROW(Buffer(-1), InvalidArgument); }
+
+TEST(Buffer, a_device_without_memory_is_refused) {
+  EXPECT_THROW(Buffer(8, Device{DeviceKind::cuda, 0}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace martello
