@@ -1,11 +1,10 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/tensor/host_tensor.h>
+#include <martello/tensor/internal/convert.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -14,8 +13,7 @@ namespace {
 
 constexpr int64_t kShownElements = 16;
 
-template <class T>
-inline constexpr bool is_16_bit_float = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
+using internal::converted;
 
 std::string text_of(const Shape& shape, DType dtype) { return martello::str(dtype, shape); }
 
@@ -33,42 +31,6 @@ Buffer buffer_for(const Shape& shape, DType dtype, int64_t bytes) {
     return Buffer(bytes);
   } catch (const InvalidArgument&) {
     throw InvalidArgument(str("[host_tensor] cannot allocate ", bytes, " bytes for ", text_of(shape, dtype), "."));
-  }
-}
-
-// To float with the last bit set when bits were lost ("round to odd"): rounding that to 16 bits gives what rounding the
-// double itself would, while double to nearest float to nearest 16 bits rounds twice.
-float to_odd_float(double v) {
-  const float nearest = static_cast<float>(v);
-  if (static_cast<double>(nearest) == v || std::isnan(v) || (std::bit_cast<uint32_t>(nearest) & 1) != 0) return nearest;
-  const bool is_away = std::abs(static_cast<double>(nearest)) > std::abs(v);
-  // One step in magnitude is one step in the bits, for both signs.
-  return std::bit_cast<float>(is_away ? std::bit_cast<uint32_t>(nearest) - 1 : std::bit_cast<uint32_t>(nearest) + 1);
-}
-
-// What does not fit into an integer becomes the nearest end of its range, and NaN becomes 0.
-template <class To>
-To to_integer(double v) {
-  constexpr To low = std::numeric_limits<To>::min(), high = std::numeric_limits<To>::max();
-  if (std::isnan(v)) return 0;
-  if (v <= static_cast<double>(low)) return low;
-  // For i64, `high` as a double is 2^63: one too many, and so excluded.
-  if (v >= static_cast<double>(high)) return high;
-  return static_cast<To>(v);
-}
-
-template <class To, class From>
-To converted(From v) {
-  if constexpr (std::is_same_v<To, From>) {
-    return v;
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return v != From{};
-  } else if constexpr (std::is_integral_v<To>) {
-    return to_integer<To>(static_cast<double>(v));
-  } else if constexpr (is_16_bit_float<To>) {
-    return To(to_odd_float(static_cast<double>(v)));
-  } else {
-    return static_cast<To>(v);
   }
 }
 

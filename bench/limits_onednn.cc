@@ -1,0 +1,36 @@
+#include "limits.h"
+
+#include <martello/base/threads.h>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <memory>
+#include <unordered_map>
+
+namespace bench {
+
+std::function<void()> make_onednn_matmul(const martello::HostTensor& a, const martello::HostTensor& b, int threads) {
+  using namespace dnnl;
+  using Tag = memory::format_tag;
+  const martello::ThreadCount team(threads);
+  const auto engine = std::make_shared<dnnl::engine>(engine::kind::cpu, 0);
+  const auto stream = std::make_shared<dnnl::stream>(*engine);
+  const int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
+  const auto f32 = memory::data_type::f32;
+  const memory::desc da({m, k}, f32, Tag::ab), db({k, n}, f32, Tag::ab), dc({m, n}, f32, Tag::ab);
+#if DNNL_VERSION_MAJOR >= 3
+  const matmul::primitive_desc pd(*engine, da, db, dc);
+#else
+  const matmul::primitive_desc pd(matmul::desc(da, db, dc), *engine);
+#endif
+  const auto handle = [](const martello::HostTensor& t) { return const_cast<std::byte*>(t.raw()); };
+  std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, memory(da, *engine, handle(a))},
+                                               {DNNL_ARG_WEIGHTS, memory(db, *engine, handle(b))},
+                                               {DNNL_ARG_DST, memory(dc, *engine)}};
+  return [engine, stream, primitive = matmul(pd), arguments, threads, a, b] {
+    const martello::ThreadCount scope(threads);
+    primitive.execute(*stream, arguments);
+  };
+}
+
+}  // namespace bench

@@ -1,0 +1,45 @@
+// The one bench driver.
+//   martello_bench [time] FILE...    rows of .bench files against their limits
+//   martello_bench check FILE...     the same rows, small: are the results right?
+//   martello_bench overhead          launch and planning
+//   martello_bench train [NAME...]   whole training steps; one JSON line each, as the peers print them
+#include "ops.h"
+#include "train/train.h"
+
+#include <martello/base/error.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace {
+
+constexpr const char* kHelp =
+    "usage: martello_bench [--threads N] [time|check] FILE.bench ... | overhead | train [tiny mlp ...]\n";
+
+int run(int argc, char** argv) {
+  bench::Options options;
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--threads" && i + 1 < argc) options.threads = std::atoi(argv[++i]);
+    else words.emplace_back(argv[i]);
+  }
+  const std::string job = words.empty() ? "" : words[0];
+  const bool is_job = job == "time" || job == "check" || job == "overhead" || job == "train";
+  const std::vector<std::string> rest(words.begin() + (is_job ? 1 : 0), words.end());
+  if (job == "overhead") return bench::time_overhead(options);
+  if (job == "train") return bench::time_training(rest, options.threads);
+  if (rest.empty()) return std::fputs(kHelp, stderr), 2;
+  return job == "check" ? bench::check_rows(rest) : bench::time_rows(rest, options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Options {
+  int threads = 0;  // 0: as many as the library would take
+  std::string json;  // write results here too
+};
+
+// Rows against what they are compared with; 1 when a ratio is missed.
+int time_rows(const std::vector<std::string>& files, const Options& options);
+// Every row, with small shapes: fused equals unfused, any number of threads gives the same bits for our kernels.
+int check_rows(const std::vector<std::string>& files);
+// Launch overhead per node, and time to plan.
+int time_overhead(const Options& options);
+
+}  // namespace bench

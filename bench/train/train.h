@@ -1,0 +1,25 @@
+#pragma once
+#include <martello/martello.h>
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+// One training step with constant input, as bench/peers defines it.
+struct Work {
+  std::string name;
+  int64_t batch = 0;
+  martello::Tensor x, label, loss;
+  martello::Operation train;
+  martello::HostTensor x_value, label_value;
+  int warm = 30, steps = 300;
+};
+
+std::vector<std::string> work_names();
+Work build_work(const std::string& name);
+
+// Prints one JSON line per work: median time of a step. All works when none is named.
+int time_training(const std::vector<std::string>& names, int threads);
+
+}  // namespace bench

@@ -1,0 +1,97 @@
+#pragma once
+#include <martello/graph/graph.h>
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+// What is current while a graph is built: a thread-local stack of scopes, each an RAII object. Scopes must close in the
+// reverse order of opening, on the thread that opened them.
+namespace martello {
+
+struct GradContext;
+
+// Makes a graph current. Name, variable, device and control scopes start empty in it.
+class GraphScope {
+ public:
+  [[nodiscard]] explicit GraphScope(Graph graph = Graph(), SourceLine line = SourceLine::current());
+  ~GraphScope();
+  GraphScope(const GraphScope&) = delete;
+  GraphScope& operator=(const GraphScope&) = delete;
+  Graph graph() const { return graph_; }
+
+ private:
+  Graph graph_;
+};
+
+// Prefixes node names with "name/", made unique: a second "fc" becomes "fc_1".
+class NameScope {
+ public:
+  [[nodiscard]] explicit NameScope(std::string_view name, SourceLine line = SourceLine::current());
+  ~NameScope();
+  NameScope(const NameScope&) = delete;
+  NameScope& operator=(const NameScope&) = delete;
+
+ private:
+  std::string previous_;
+};
+
+enum class Reuse { inherit, no, yes, automatic };
+std::string_view to_string(Reuse reuse);
+
+// Prefixes variable names with "name/", never made unique: that is how variables are shared. Independent of name scopes.
+class VariableScope {
+ public:
+  [[nodiscard]] explicit VariableScope(std::string_view name, Reuse reuse = Reuse::inherit,
+                                       SourceLine line = SourceLine::current());
+  ~VariableScope();
+  VariableScope(const VariableScope&) = delete;
+  VariableScope& operator=(const VariableScope&) = delete;
+  static std::string current_name();  // "" or "a/b"
+  static Reuse current_reuse();
+
+ private:
+  std::string previous_;
+  Reuse previous_reuse_;
+};
+
+// Nodes made inside run on this device: DeviceScope on("cpu:1"). "" leaves the choice to the planner.
+class DeviceScope {
+ public:
+  [[nodiscard]] explicit DeviceScope(std::string_view device, SourceLine line = SourceLine::current());
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  static std::string current_device();
+
+ private:
+  std::string previous_;
+};
+
+// Nodes made inside run after these operations.
+class ControlDependencies {
+ public:
+  [[nodiscard]] explicit ControlDependencies(std::vector<Operation> after);
+  ~ControlDependencies();
+  ControlDependencies(const ControlDependencies&) = delete;
+  ControlDependencies& operator=(const ControlDependencies&) = delete;
+
+ private:
+  size_t previous_;
+};
+
+// Makes an existing node run after another; a cycle is refused when a plan is made.
+void add_control_dependency(Operation node, Operation after);
+
+// Nodes of the named op made inside are differentiated by `gradient` instead of their own: guided ReLU.
+//   GradientOverride guided("relu", "guided_relu", [](const GradContext& c) { ... });
+class GradientOverride {
+ public:
+  using Fn = std::function<TensorList(const GradContext&)>;
+  [[nodiscard]] GradientOverride(std::string_view op, std::string_view name, Fn gradient);
+  ~GradientOverride();
+  GradientOverride(const GradientOverride&) = delete;
+  GradientOverride& operator=(const GradientOverride&) = delete;
+};
+
+}  // namespace martello

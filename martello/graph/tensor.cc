@@ -1,0 +1,61 @@
+#include <martello/graph/tensor.h>
+
+#include <martello/base/error.h>
+#include <martello/graph/node.h>
+
+namespace martello {
+
+const std::string& Operation::name() const {
+  MARTELLO_CHECK(node_, "[operation] a null Operation has no name.");
+  return node_->name;
+}
+const char* Operation::type() const {
+  MARTELLO_CHECK(node_, "[operation] a null Operation has no type.");
+  return node_->def->name;
+}
+Graph Operation::graph() const {
+  MARTELLO_CHECK(node_, "[operation] a null Operation belongs to no graph.");
+  return Graph(node_->graph->shared_from_this());
+}
+
+namespace {
+const NodeOutput& output_of(const Tensor& t) {
+  MARTELLO_CHECK(!t.is_null(), "[tensor] a null Tensor has no dtype or shape: it was never assigned.");
+  return t.node()->outputs[static_cast<size_t>(t.index())];
+}
+}  // namespace
+
+std::string Tensor::name() const { return index_ == 0 ? op_.name() : str(op_.name(), ":", index_); }
+DType Tensor::dtype() const { return output_of(*this).dtype; }
+const Shape& Tensor::shape() const { return output_of(*this).shape; }
+
+namespace {
+std::vector<std::string> names_of(const std::vector<Tensor>& tensors) {
+  std::vector<std::string> names;
+  for (const Tensor& t : tensors) names.push_back(t.is_null() ? "(null)" : t.name());
+  return names;
+}
+}  // namespace
+
+Tensor TensorList::operator[](size_t i) const {
+  MARTELLO_CHECK(i < tensors_.size(), "[tensor_list] asked for tensor ", i, " of ", tensors_.size(), " (",
+                 join(names_of(tensors_)), ").");
+  return tensors_[i];
+}
+
+Tensor TensorList::operator[](std::string_view name) const {
+  for (const Tensor& t : tensors_)
+    if (!t.is_null() && t.name() == name) return t;
+  // A tower's inputs carry its prefix; the user's name is the last part.
+  for (const Tensor& t : tensors_)
+    if (!t.is_null() && t.name().ends_with(str("/", name))) return t;
+  const auto names = names_of(tensors_);
+  throw NotFound(str("[tensor_list] no tensor '", name, "' among ", join(names), ".", did_you_mean(name, names)));
+}
+
+void TensorList::check_count(size_t n) const {
+  MARTELLO_CHECK(n == tensors_.size(), "[tensor_list] unpacks ", n, " tensors but holds ", tensors_.size(), " (",
+                 join(names_of(tensors_)), ").");
+}
+
+}  // namespace martello

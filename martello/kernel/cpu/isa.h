@@ -1,0 +1,14 @@
+#pragma once
+#include <string_view>
+
+namespace martello::cpu {
+
+// Levels of x86-64 that ISA sources are compiled for. Which one runs changes speed only: all give the same bits.
+enum class Isa { v2, v3, v4 };
+inline constexpr int kIsas = 3;
+std::string_view to_string(Isa isa);
+
+// The best level of this machine; MARTELLO_ISA=v2|v3|v4 in the environment can lower it. Decided once.
+Isa host_isa();
+
+}  // namespace martello::cpu

@@ -1,0 +1,115 @@
+#pragma once
+#include <martello/graph/kernel.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// The thin adapter over oneDNN, 2.6 and 3.x. Nothing outside onednn*.cc sees the library's headers; a family of
+// primitives (convolution, pooling ...) adds a source onednn_<family>.cc over onednn_internal.h.
+namespace martello::onednn {
+
+// "oneDNN 2.6.3"
+std::string version();
+
+// How a tensor lies in memory: made from sizes and strides, or chosen by the library ("any" until then).
+class Layout {
+ public:
+  Layout() = default;
+  // Dense, last dimension innermost.
+  Layout(std::vector<int64_t> dims, DType dtype);
+  // Strides in elements.
+  Layout(std::vector<int64_t> dims, std::vector<int64_t> strides, DType dtype);
+  static Layout any(std::vector<int64_t> dims, DType dtype);
+
+  int64_t bytes() const;
+  bool is_null() const { return impl_ == nullptr; }
+  bool operator==(const Layout& other) const;
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+  explicit Layout(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+// The role of a tensor in a primitive.
+enum class Role : uint8_t {
+  src,
+  src_1,
+  weights,
+  bias,
+  dst,
+  mean,
+  variance,
+  scale,
+  shift,
+  workspace,
+  diff_src,
+  diff_weights,
+  diff_bias,
+  diff_dst,
+  diff_scale,
+  diff_shift,
+  scratch,
+  from,
+  to,
+};
+
+// A primitive ready to be bound any number of times; immutable, shared by lanes. It needs its scratch from the caller.
+class Primitive {
+ public:
+  Primitive() = default;
+  int64_t scratch_bytes() const;
+  std::string implementation() const;  // "oneDNN brg:avx512_core"
+  // Of the tensor in this role; null when the primitive has none.
+  Layout layout(Role role) const;
+  bool is_null() const { return impl_ == nullptr; }
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+  explicit Primitive(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+// A primitive with one lane's addresses. run() is one library call; set() costs nothing while the address stays.
+class Call {
+ public:
+  Call() = default;
+  // `roles` in the order in which set() counts them; scratch, when the primitive needs it, comes after the last.
+  Call(const Primitive& primitive, const std::vector<Role>& roles);
+  void set(size_t i, const void* address) {
+    if (addresses_[i] != address) update(i, address);
+  }
+  void run() const;
+
+ private:
+  void update(size_t i, const void* address);
+  struct Impl;
+  std::shared_ptr<Impl> impl_;  // shared by copies, like what it points to
+  const void** addresses_ = nullptr;
+};
+
+// Where a kernel's tensor goes: {Role::src, Side::input, 0}.
+enum class Side : uint8_t { input, output };
+struct Binding {
+  Role role;
+  Side side;
+  int index;
+};
+// The kernel that is this one primitive: scratch booked, addresses bound per lane.
+Kernel make_kernel(const Primitive& primitive, std::vector<Binding> bindings);
+
+struct MatmulDesc {
+  Layout a, b, y;   // [..., m, k], [..., k, n], [..., m, n] of one rank; a size of 1 before the last two is broadcast
+  Layout bias = {};  // [1, ..., n] or null
+  bool relu = false;
+};
+// Creation is tied to the thread count, as execution is. `op` is named in errors.
+Primitive make_matmul(const OpInfo& op, const MatmulDesc& desc, int threads);
+
+// Copies `from` into the layout `to`.
+Primitive make_reorder(const OpInfo& op, const Layout& from, const Layout& to, int threads);
+
+}  // namespace martello::onednn

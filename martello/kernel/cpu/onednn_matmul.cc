@@ -1,0 +1,45 @@
+#include <martello/kernel/cpu/onednn_internal.h>
+
+namespace martello::onednn {
+namespace {
+
+dnnl::matmul::primitive_desc matmul_desc(const MatmulDesc& d, const dnnl::primitive_attr& attr) {
+  const auto &a = desc_of(d.a), &b = desc_of(d.b), &y = desc_of(d.y);
+#if DNNL_VERSION_MAJOR >= 3
+  if (d.bias.is_null()) return {engine(), a, b, y, attr};
+  return {engine(), a, b, desc_of(d.bias), y, attr};
+#else
+  if (d.bias.is_null()) return {dnnl::matmul::desc(a, b, y), attr, engine()};
+  return {dnnl::matmul::desc(a, b, desc_of(d.bias), y), attr, engine()};
+#endif
+}
+
+}  // namespace
+
+Primitive make_matmul(const OpInfo& op, const MatmulDesc& d, int threads) {
+  return make_primitive<dnnl::matmul>(op, "matmul", threads, [&](Primitive::Impl& made) {
+    dnnl::primitive_attr attr = attributes();
+    if (d.relu) {
+      dnnl::post_ops after;
+#if DNNL_VERSION_MAJOR >= 3
+      after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.f, 0.f);
+#else
+      after.append_eltwise(1.f, dnnl::algorithm::eltwise_relu, 0.f, 0.f);
+#endif
+      attr.set_post_ops(after);
+    }
+    auto pd = matmul_desc(d, attr);
+    made.descs = {{Role::src, pd.src_desc()}, {Role::weights, pd.weights_desc()}, {Role::dst, pd.dst_desc()}};
+    if (!d.bias.is_null()) made.descs.emplace_back(Role::bias, pd.bias_desc());
+    return pd;
+  });
+}
+
+Primitive make_reorder(const OpInfo& op, const Layout& from, const Layout& to, int threads) {
+  return make_primitive<dnnl::reorder>(op, "reorder", threads, [&](Primitive::Impl& made) {
+    made.descs = {{Role::from, desc_of(from)}, {Role::to, desc_of(to)}};
+    return dnnl::reorder::primitive_desc(engine(), desc_of(from), engine(), desc_of(to), attributes());
+  });
+}
+
+}  // namespace martello::onednn

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+#include <martello/base/error.h>
+#include <martello/kernel/cpu/onednn.h>
+
+#include <vector>
+
+namespace martello::onednn {
+namespace {
+
+const OpInfo kOp{"fc", "matmul"};
+
+TEST(onednn, says_its_version) { EXPECT_TRUE(version().starts_with("oneDNN ")); }
+
+TEST(onednn, layouts_have_sizes_and_strides) {
+  EXPECT_EQ(Layout({2, 3}, f32).bytes(), 24);
+  EXPECT_EQ(Layout({2, 3}, {1, 2}, f32).bytes(), 24);
+  EXPECT_TRUE(Layout({2, 3}, f32) == Layout({2, 3}, {3, 1}, f32));
+  EXPECT_FALSE(Layout({2, 3}, f32) == Layout({2, 3}, {1, 2}, f32));
+  EXPECT_TRUE(Layout() == Layout());
+  EXPECT_FALSE(Layout() == Layout({2, 3}, f32));
+}
+
+TEST(onednn, kernels_run_on_addresses_that_change) {
+  const Primitive p = make_matmul(kOp, {.a = Layout({2, 3}, f32), .b = Layout({3, 2}, f32), .y = Layout({2, 2}, f32)}, 1);
+  const Kernel kernel =
+      make_kernel(p, {{Role::src, Side::input, 0}, {Role::weights, Side::input, 1}, {Role::dst, Side::output, 0}});
+  EXPECT_TRUE(kernel.implementation().starts_with("oneDNN "));
+  std::vector<float> a{1, 2, 3, 4, 5, 6}, b{1, 0, 0, 1, 1, 1}, y(4), a2{0, 0, 1, 0, 1, 0}, y2(4);
+  std::vector<std::byte> scratch(static_cast<size_t>(kernel.scratch_bytes()) + 64);
+  RunTensor in[] = {{a.data(), 6, 2}, {b.data(), 6, 3}}, out[] = {{y.data(), 4, 2}};
+  const KernelRun run{in, out, scratch.data(), nullptr, 1};
+  const BoundKernel bound = kernel.bind(run), copy = bound;
+  bound(run);
+  EXPECT_EQ(y, (std::vector<float>{4, 5, 10, 11}));
+  in[0].data = a2.data();
+  out[0].data = y2.data();
+  copy(run);
+  EXPECT_EQ(y2, (std::vector<float>{1, 1, 0, 1}));
+  in[0].data = a.data();
+  bound(run);
+  EXPECT_EQ(y2, (std::vector<float>{4, 5, 10, 11}));
+}
+
+TEST(onednn, reorders_between_layouts) {
+  const Primitive p = make_reorder(kOp, Layout({2, 3}, f32), Layout({2, 3}, {1, 2}, f32), 1);
+  Call call(p, {Role::from, Role::to});
+  std::vector<float> from{1, 2, 3, 4, 5, 6}, to(6);
+  std::vector<std::byte> scratch(static_cast<size_t>(p.scratch_bytes()) + 64);
+  call.set(0, from.data());
+  call.set(1, to.data());
+  if (p.scratch_bytes() > 0) call.set(2, scratch.data());
+  call.run();
+  EXPECT_EQ(to, (std::vector<float>{1, 4, 2, 5, 3, 6}));
+}
+
+TEST(onednn, errors_name_the_op_the_call_and_the_status) {
+  try {
+    make_matmul(kOp, {.a = Layout({2, 3}, f32), .b = Layout({4, 2}, f32), .y = Layout({2, 2}, f32)}, 1);
+    FAIL() << "shapes that do not fit were accepted";
+  } catch (const InternalError& e) {
+    const std::string text = e.what();
+    for (const char* part : {"[matmul 'fc']", "oneDNN", "matmul gave status"})
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+TEST(onednn, refuses_roles_that_a_primitive_lacks) {
+  const Primitive p = make_matmul(kOp, {.a = Layout({2, 3}, f32), .b = Layout({3, 2}, f32), .y = Layout({2, 2}, f32)}, 1);
+  EXPECT_TRUE(p.layout(Role::bias).is_null());
+  EXPECT_THROW(Call(p, {Role::bias}), InternalError);
+}
+
+}  // namespace
+}  // namespace martello::onednn

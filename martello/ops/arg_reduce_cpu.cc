@@ -1,0 +1,98 @@
+#include <martello/ops/arg_reduce.h>
+#include <martello/ops/internal/axis_view.h>
+#include <martello/ops/internal/order.h>
+#include <martello/ops/internal/plain_reduce.h>
+
+namespace martello {
+namespace {
+
+using internal::AxisView;
+using internal::Larger;
+using internal::Smaller;
+
+constexpr int64_t kColumns = 16;
+
+// The index of the best element of each of n neighbouring columns.
+template <class T, class Order>
+void best_of_columns(const T* x, int64_t size, int64_t stride, int64_t n, int64_t* index) {
+  T best[kColumns];
+  for (int64_t j = 0; j < n; ++j) best[j] = x[j], index[j] = 0;
+  for (int64_t i = 1; i < size; ++i) {
+    const T* row = x + i * stride;
+    for (int64_t j = 0; j < n; ++j) {
+      const bool is_better = Order::beats(row[j], best[j]);
+      best[j] = is_better ? row[j] : best[j];
+      index[j] = is_better ? i : index[j];
+    }
+  }
+}
+
+// Four interleaved candidates: a chain of compares waits for each other, four of them do not.
+template <class T, class Order>
+int64_t best_of_row(const T* x, int64_t size) {
+  constexpr int64_t kLanes = 4;
+  if (size < 4 * kLanes) {
+    int64_t index = 0;
+    for (int64_t i = 1; i < size; ++i) index = Order::beats(x[i], x[index]) ? i : index;
+    return index;
+  }
+  const int64_t rest = size % kLanes;
+  int64_t index[kLanes];
+  best_of_columns<T, Order>(x, size / kLanes, kLanes, kLanes, index);
+  int64_t best = size;
+  for (int64_t j = 0; j < kLanes; ++j) {
+    const int64_t i = index[j] * kLanes + j;
+    if (best == size || Order::beats(x[i], x[best]) || (!Order::beats(x[best], x[i]) && i < best)) best = i;
+  }
+  for (int64_t i = size - rest; i < size; ++i) best = Order::beats(x[i], x[best]) ? i : best;
+  return best;
+}
+
+template <class T, class Order>
+void run_arg_reduce(const AxisView& view, const KernelRun& run) {
+  const int64_t outer = view.outer(run), size = view.size(run), inner = view.inner;
+  const T* x = static_cast<const T*>(run.in_[0].data);
+  int64_t* y = static_cast<int64_t*>(run.out_[0].data);
+  const int64_t chunk = internal::rows_per_chunk(size * inner);
+  parallel_for(run.threads, ceil_div(outer, chunk), [&](int64_t c) {
+    for (int64_t o = c * chunk; o < std::min(outer, (c + 1) * chunk); ++o) {
+      const T* row = x + o * size * inner;
+      if (inner == 1) {
+        y[o] = best_of_row<T, Order>(row, size);
+        continue;
+      }
+      for (int64_t j = 0; j < inner; j += kColumns)
+        best_of_columns<T, Order>(row + j, size, inner, std::min(kColumns, inner - j), y + o * inner + j);
+    }
+  });
+}
+
+template <template <class> class Order>
+Kernel arg_reduce_cpu(const KernelPlan& plan) {
+  const AxisView view(plan.in[0].shape, plan.attrs<ArgReduceAttrs>().axis);
+  return visit_dtype(plan.in[0].dtype, [&]<class T>(T) {
+    return Kernel([view](const KernelRun& run) { run_arg_reduce<T, Order<T>>(view, run); });
+  });
+}
+
+template <class T>
+struct CountNonzero {
+  using In = T;
+  using Acc = int64_t;
+  static Acc none() { return 0; }
+  static Acc step(Acc a, In x) { return a + (x != In{} ? 1 : 0); }
+  static Acc merge(Acc a, Acc b) { return a + b; }
+};
+
+}  // namespace
+
+Kernel argmax_cpu(const KernelPlan& plan) { return arg_reduce_cpu<Larger>(plan); }
+Kernel argmin_cpu(const KernelPlan& plan) { return arg_reduce_cpu<Smaller>(plan); }
+
+Kernel count_nonzero_cpu(const KernelPlan& plan) {
+  const auto marked = internal::marked_axes(plan.attrs<ReduceAttrs>().axes, plan.in[0].shape.rank());
+  return visit_dtype(plan.in[0].dtype,
+                     [&]<class T>(T) { return internal::plain_reduce<CountNonzero<T>>(plan, marked); });
+}
+
+}  // namespace martello

@@ -1,0 +1,6 @@
+#include <martello/kernel/cpu/formula_reference.h>
+#include <martello/ops/internal/compare_formulas.h>
+
+MARTELLO_DEFINE_FORMULAS(2, MARTELLO_COMPARE_FORMULAS)
+MARTELLO_DEFINE_FORMULAS(1, MARTELLO_NOT_FORMULAS)
+MARTELLO_DEFINE_FORMULAS(3, MARTELLO_WHERE_FORMULAS)

@@ -1,0 +1,46 @@
+#pragma once
+#include <stdint.h>
+
+// The loops of matmul_isa.cc. Included by ISA sources too, hence C headers only.
+namespace martello::cpu {
+
+// y = op(a) op(b) for rows [first_row, last_row) and columns [first_column, last_column). Every element is one chain of
+// fused multiply-adds along k, whatever the cut, so the bits depend on nothing else.
+template <class T>
+struct GemmTask {
+  const T* a;  // element (i, p) at a[i * a_row + p * a_column]
+  int64_t a_row, a_column;
+  const T* b;     // row p at b + p * b_row; packed: panels of GemmLoops::panel columns, k rows each
+  int64_t b_row;
+  bool is_packed;
+  T* y;
+  int64_t y_row;
+  const T* bias;  // one number per column, or null
+  bool relu;
+  int64_t k;
+  int64_t first_row, last_row, first_column, last_column;  // first_column: a multiple of the panel's width
+};
+
+template <class T>
+struct GemmLoops {
+  int64_t panel;  // columns
+  void (*rows)(const GemmTask<T>&);
+  // `count` columns of k rows as one panel, filled up with zeros. Either rows or columns lie one element apart.
+  void (*pack)(const T* b, int64_t row, int64_t column, int64_t k, int64_t count, T* panel);
+};
+
+#define MARTELLO_GEMM_LOOPS(isa)                 \
+  namespace isa {                                \
+  extern const GemmLoops<float> gemm_loops_f32;  \
+  extern const GemmLoops<double> gemm_loops_f64; \
+  }
+MARTELLO_GEMM_LOOPS(v2)
+MARTELLO_GEMM_LOOPS(v3)
+MARTELLO_GEMM_LOOPS(v4)
+#undef MARTELLO_GEMM_LOOPS
+
+// Those of this machine.
+template <class T>
+const GemmLoops<T>& gemm_loops();
+
+}  // namespace martello::cpu

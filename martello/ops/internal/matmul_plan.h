@@ -1,0 +1,39 @@
+#pragma once
+#include <martello/graph/kernel.h>
+
+#include <vector>
+
+namespace martello::internal {
+
+struct MatmulFlags {
+  bool transpose_a = false;
+  bool transpose_b = false;
+  bool has_bias = false;  // input 2
+  bool relu = false;
+};
+
+// A dimension before the last two, with the distance in elements from one matrix to the next; 0 where broadcast.
+struct BatchDim {
+  int64_t size = 1;
+  int64_t a = 0, b = 0;
+};
+
+// Sizes of a matmul with neighbouring batch dimensions merged, and folded into m where b has none.
+struct MatmulSizes {
+  int64_t m = 0, n = 0, k = 0;
+  std::vector<BatchDim> batch;
+  int64_t batches = 1;
+
+  MatmulSizes(const KernelPlan& plan, const MatmulFlags& flags);
+  double multiplications() const;
+  // Where matrix i of a, b and y begins.
+  struct Offsets {
+    int64_t a, b, y;
+  };
+  Offsets offsets(int64_t i) const;
+};
+
+// The kernel of matmul and linear.
+Kernel plan_matmul(const KernelPlan& plan, const MatmulFlags& flags);
+
+}  // namespace martello::internal

@@ -1,0 +1,42 @@
+#include <martello/base/error.h>
+#include <martello/ops/internal/matmul_shape.h>
+#include <martello/ops/matmul.h>
+
+namespace martello {
+
+Kernel matmul_cpu(const KernelPlan&);
+
+constinit const OpDef op_matmul = {
+    .name = "matmul",
+    .doc = "y = a b over the last two dimensions, each transposed on demand; the others broadcast",
+    .inputs = {"a", "b"},
+    .outputs = {"y"},
+    .attrs = &attrs_type<MatmulAttrs>,
+    .shape =
+        [](const ShapeContext& c) {
+          const auto& attrs = c.attrs<MatmulAttrs>();
+          return std::vector<TensorSpec>{internal::matmul_spec(c, attrs.transpose_a, attrs.transpose_b, "a", "b")};
+        },
+    .gradient =
+        [](const GradContext& c) {
+          const auto& attrs = c.attrs<MatmulAttrs>();
+          const auto d = internal::matmul_gradients(c, c.grad(0), attrs.transpose_a, attrs.transpose_b);
+          return TensorList{d.a, d.b};
+        },
+    .cpu = matmul_cpu,
+    .rows_of =
+        [](const ShapeContext& c, size_t input) {
+          const auto& attrs = c.attrs<MatmulAttrs>();
+          return internal::matmul_rows(c, input, attrs.transpose_a, attrs.transpose_b);
+        },
+    .cost =
+        [](std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs& attrs) {
+          return internal::matmul_cost(in, out, attrs.get<MatmulAttrs>().transpose_a);
+        },
+    .family = "Linear algebra",
+};
+
+Tensor matmul(Operand a, Operand b, MatmulAttrs attrs, Name name) { return add_op(op_matmul, {a, b}, attrs, name); }
+Tensor matmul(Operand a, Operand b, Name name) { return matmul(a, b, MatmulAttrs{}, name); }
+
+}  // namespace martello

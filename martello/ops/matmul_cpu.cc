@@ -1,0 +1,253 @@
+#include <martello/base/checked.h>
+#include <martello/base/error.h>
+#include <martello/base/threads.h>
+#include <martello/kernel/cpu/isa.h>
+#include <martello/kernel/cpu/onednn.h>
+#include <martello/ops/internal/gemm_loops.h>
+#include <martello/ops/internal/matmul_plan.h>
+#include <martello/ops/matmul.h>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace martello {
+
+namespace cpu {
+template <>
+const GemmLoops<float>& gemm_loops<float>() {
+  static constexpr const GemmLoops<float>* levels[kIsas] = {&v2::gemm_loops_f32, &v3::gemm_loops_f32,
+                                                            &v4::gemm_loops_f32};
+  return *levels[static_cast<int>(host_isa())];
+}
+template <>
+const GemmLoops<double>& gemm_loops<double>() {
+  static constexpr const GemmLoops<double>* levels[kIsas] = {&v2::gemm_loops_f64, &v3::gemm_loops_f64,
+                                                             &v4::gemm_loops_f64};
+  return *levels[static_cast<int>(host_isa())];
+}
+}  // namespace cpu
+
+namespace {
+
+using internal::MatmulFlags;
+using internal::MatmulSizes;
+
+// Own loops for f64 and for f32 products so small that a call of the library costs as much as its work.
+template <class T>
+class OwnGemm {
+ public:
+  OwnGemm(const MatmulSizes& sizes, const MatmulFlags& flags)
+      : sizes_(sizes), flags_(flags), loops_(&cpu::gemm_loops<T>()) {
+    is_b_transposed_ = flags.transpose_b && sizes.n > 1 && sizes.k > 1;
+    // A panel of a wide b touches a page per row.
+    is_packed_ = is_b_transposed_ || (sizes.m >= 64 && sizes.n * static_cast<int64_t>(sizeof(T)) > 2048);
+  }
+
+  int64_t scratch_bytes() const {
+    const int64_t columns = align_up(sizes_.n, loops_->panel);
+    return is_packed_ ? checked_mul(checked_mul(columns, sizes_.k), sizeof(T)) : 0;
+  }
+
+  void run(const KernelRun& run, int64_t k) const {
+    for (int64_t i = 0; i < sizes_.batches; ++i) {
+      const auto at = sizes_.offsets(i);
+      cpu::GemmTask<T> task{.a = run.in<T>(0).data() + at.a,
+                            .a_row = flags_.transpose_a ? 1 : k,
+                            .a_column = flags_.transpose_a ? sizes_.m : 1,
+                            .b = run.in<T>(1).data() + at.b,
+                            .b_row = sizes_.n,
+                            .is_packed = is_packed_,
+                            .y = run.out<T>(0).data() + at.y,
+                            .y_row = sizes_.n,
+                            .bias = flags_.has_bias ? run.in<T>(2).data() : nullptr,
+                            .relu = flags_.relu,
+                            .k = k,
+                            .first_row = 0,
+                            .last_row = 0,
+                            .first_column = 0,
+                            .last_column = 0};
+      if (is_packed_) task.b = pack(run, task.b, k);
+      multiply(run.threads, task);
+    }
+  }
+
+ private:
+  const T* pack(const KernelRun& run, const T* b, int64_t k) const {
+    T* panels = reinterpret_cast<T*>(run.scratch);
+    const int64_t width = loops_->panel, row = is_b_transposed_ ? 1 : sizes_.n, column = is_b_transposed_ ? k : 1;
+    const int threads = sizes_.n * k > kForkElements ? run.threads : 1;
+    parallel_for(threads, ceil_div(sizes_.n, width), [&](int64_t i) {
+      const int64_t first = i * width;
+      loops_->pack(b + first * column, row, column, k, std::min(width, sizes_.n - first), panels + first * k);
+    });
+    return panels;
+  }
+
+  void multiply(int threads, const cpu::GemmTask<T>& all) const {
+    const int64_t rows = ceil_div(sizes_.m, kRows), width = loops_->panel * kPanels, columns = ceil_div(sizes_.n, width);
+    const double work = static_cast<double>(sizes_.m) * static_cast<double>(sizes_.n) * static_cast<double>(all.k);
+    parallel_for(work > kForkWork ? threads : 1, rows * columns, [&](int64_t i) {
+      cpu::GemmTask<T> task = all;
+      task.first_row = i % rows * kRows;
+      task.last_row = std::min(sizes_.m, task.first_row + kRows);
+      task.first_column = i / rows * width;
+      task.last_column = std::min(sizes_.n, task.first_column + width);
+      loops_->rows(task);
+    });
+  }
+
+  static constexpr int64_t kRows = 48, kPanels = 4, kForkElements = 16384;
+  static constexpr double kForkWork = 131072;
+  MatmulSizes sizes_;
+  MatmulFlags flags_;
+  const cpu::GemmLoops<T>* loops_;
+  bool is_b_transposed_ = false, is_packed_ = false;
+};
+
+// Products and sums wrap around, like all integers here.
+template <class T>
+class IntegerMatmul {
+ public:
+  IntegerMatmul(const MatmulSizes& sizes, const MatmulFlags& flags) : sizes_(sizes), flags_(flags) {}
+  int64_t scratch_bytes() const { return 0; }
+  void run(const KernelRun& run, int64_t k) const {
+    const int64_t m = sizes_.m, n = sizes_.n;
+    parallel_for(run.threads, sizes_.batches * ceil_div(m, kRows), [&](int64_t chunk) {
+      const auto at = sizes_.offsets(chunk / ceil_div(m, kRows));
+      const T *a = run.in<T>(0).data() + at.a, *b = run.in<T>(1).data() + at.b;
+      T* y = run.out<T>(0).data() + at.y;
+      const int64_t first = chunk % ceil_div(m, kRows) * kRows;
+      for (int64_t i = first; i < std::min(m, first + kRows); ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          Unsigned sum = 0;
+          for (int64_t p = 0; p < k; ++p)
+            sum += static_cast<Unsigned>(a[flags_.transpose_a ? p * m + i : i * k + p]) *
+                   static_cast<Unsigned>(b[flags_.transpose_b ? j * k + p : p * n + j]);
+          y[i * n + j] = static_cast<T>(sum);
+        }
+    });
+  }
+
+ private:
+  using Unsigned = std::make_unsigned_t<T>;
+  static constexpr int64_t kRows = 16;
+  MatmulSizes sizes_;
+  MatmulFlags flags_;
+};
+
+// Rows that depend on data, as they are in a run.
+class RunRows {
+ public:
+  RunRows(const KernelPlan& plan, const MatmulFlags& flags) : k_(plan.in[0].shape[flags.transpose_a ? -2 : -1]) {
+    const int ra = plan.in[0].shape.rank(), rb = plan.in[1].shape.rank(), ry = plan.out[0].shape.rank();
+    where_ = str("[", plan.op.type, " '", plan.op.name, "'] ");
+    planned_ = plan.out[0].shape[0];
+    is_a_summed_ = ra == 2 && rb == 2 && flags.transpose_a;
+    is_b_summed_ = ra == 2 && rb == 2 && !flags.transpose_b;
+    const auto spans = [&](int i, int rank) { return rank == ry && plan.in[static_cast<size_t>(i)].shape[0] == planned_; };
+    if (ry > 2 ? spans(0, ra) : !flags.transpose_a) source_ = 0;
+    else if (ry > 2 && spans(1, rb)) source_ = 1;
+  }
+
+  // Length of the sums; states the rows of y.
+  int64_t begin(const KernelRun& run) const {
+    run.set_out_rows(0, source_ < 0 ? planned_ : run.in_rows(source_));
+    const int64_t ka = is_a_summed_ ? run.in_rows(0) : k_, kb = is_b_summed_ ? run.in_rows(1) : k_;
+    MARTELLO_CHECK(ka == kb, where_, "the sums run over ", ka, " rows or columns of a but ", kb, " of b in this run.");
+    return ka;
+  }
+  int64_t planned_k() const { return k_; }
+
+ private:
+  std::string where_;
+  int64_t k_, planned_ = 0;
+  int source_ = -1;
+  bool is_a_summed_ = false, is_b_summed_ = false;
+};
+
+template <class Loops>
+Kernel own_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
+  const Loops loops(sizes, flags);
+  Kernel kernel([loops, rows = RunRows(plan, flags)](const KernelRun& run) { loops.run(run, rows.begin(run)); });
+  return kernel.scratch(loops.scratch_bytes());
+}
+
+// The layout of a matrix per batch. One row or column is never transposed: the library likes its strides dense.
+onednn::Layout matrix_layout(const MatmulSizes& s, int64_t internal::BatchDim::*step, int64_t rows, int64_t columns,
+                             bool transpose) {
+  std::vector<int64_t> dims, strides;
+  for (const auto& d : s.batch) {
+    dims.push_back(d.*step == 0 ? 1 : d.size);
+    strides.push_back(d.*step == 0 ? rows * columns : d.*step);
+  }
+  const bool is_transposed = transpose && rows > 1 && columns > 1;
+  dims.insert(dims.end(), {rows, columns});
+  strides.insert(strides.end(), {is_transposed ? 1 : columns, is_transposed ? rows : 1});
+  return onednn::Layout(dims, strides, f32);
+}
+
+onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& s, const MatmulFlags& flags) {
+  std::vector<int64_t> y, bias(s.batch.size() + 1, 1);
+  for (const auto& d : s.batch) y.push_back(d.size);
+  y.insert(y.end(), {s.m, s.n});
+  bias.push_back(s.n);
+  return onednn::make_matmul(plan.op,
+                             {.a = matrix_layout(s, &internal::BatchDim::a, s.m, s.k, flags.transpose_a),
+                              .b = matrix_layout(s, &internal::BatchDim::b, s.k, s.n, flags.transpose_b),
+                              .y = onednn::Layout(y, f32),
+                              .bias = flags.has_bias ? onednn::Layout(bias, f32) : onednn::Layout(),
+                              .relu = flags.relu},
+                             plan.threads);
+}
+
+Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
+  using onednn::Role, onednn::Side;
+  std::vector<onednn::Binding> bindings = {
+      {Role::src, Side::input, 0}, {Role::weights, Side::input, 1}, {Role::dst, Side::output, 0}};
+  if (flags.has_bias) bindings.push_back({Role::bias, Side::input, 2});
+  const Kernel whole = onednn::make_kernel(library_matmul(plan, sizes, flags), bindings);
+  // The library's kernel has a fixed k; a sum over fewer rows is ours.
+  const OwnGemm<float> part(sizes, flags);
+  const RunRows rows(plan, flags);
+  const auto bind = [=](const KernelRun& addresses) -> BoundKernel {
+    return [=, call = whole.bind(addresses)](const KernelRun& run) {
+      const int64_t k = rows.begin(run);
+      if (k == rows.planned_k()) call(run);
+      else part.run(run, k);
+    };
+  };
+  const int64_t scratch = std::max(whole.scratch_bytes(), part.scratch_bytes());
+  return Kernel::with_bind(bind).scratch(scratch).implementation(whole.implementation());
+}
+
+// Measured: own loops win up to here on one thread, at levels v3 and v4. Decided by sizes alone, because the number of
+// threads must not change bits.
+constexpr double kSmallProduct = 1 << 18;
+
+Kernel f32_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
+  const double work = sizes.multiplications();
+  const bool is_small = work <= kSmallProduct && cpu::host_isa() != cpu::Isa::v2;
+  return work == 0 || is_small ? own_kernel<OwnGemm<float>>(plan, sizes, flags) : library_kernel(plan, sizes, flags);
+}
+
+}  // namespace
+
+Kernel internal::plan_matmul(const KernelPlan& plan, const MatmulFlags& flags) {
+  const MatmulSizes sizes(plan, flags);
+  switch (plan.out[0].dtype) {
+    case DType::f32: return f32_kernel(plan, sizes, flags);
+    case DType::f64: return own_kernel<OwnGemm<double>>(plan, sizes, flags);
+    case DType::i32: return own_kernel<IntegerMatmul<int32_t>>(plan, sizes, flags);
+    case DType::i64: return own_kernel<IntegerMatmul<int64_t>>(plan, sizes, flags);
+    default: break;
+  }
+  MARTELLO_ASSERT(false, "[", plan.op.type, " '", plan.op.name, "'] ", plan.out[0].dtype, " passed the shape function.");
+  return Kernel();
+}
+
+Kernel matmul_cpu(const KernelPlan& plan) {
+  const auto& attrs = plan.attrs<MatmulAttrs>();
+  return internal::plan_matmul(plan, {.transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b});
+}
+
+}  // namespace martello

@@ -1,0 +1,202 @@
+#include <martello/kernel/cpu/vec_isa.h>
+#include <martello/ops/internal/gemm_loops.h>
+
+namespace martello::cpu::MARTELLO_ISA {
+namespace {
+
+// A panel is as many columns as fit beside the accumulators: 32 registers at level v4, 16 below.
+constexpr int kPanelVecs = kVecBytes == 64 ? 4 : 2;
+constexpr int kDepth = 128;  // rows of a panel that stay in the first cache
+template <int Vecs>
+constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1 ? 12 : Vecs == 4 ? 6 : 8) : (Vecs == 1 ? 8 : 4);
+
+template <class T>
+constexpr int64_t kPanel = int64_t{kPanelVecs} * Vec<T>::kLanes;
+
+template <class T>
+void store_part(T* p, int64_t n, Vec<T> x) {
+#if MARTELLO_VEC_BYTES == 64
+  if constexpr (sizeof(T) == 4) _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), x.v);
+  else _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), x.v);
+#else
+  store_first(p, n, x);
+#endif
+}
+
+// Lanes of the last vector of a panel: all of them (known when compiled), or the first few.
+struct Whole {};
+struct Part {
+  int64_t lanes;
+};
+template <class T>
+Vec<T> load(const T* p, Whole) {
+  return Vec<T>::load(p);
+}
+template <class T>
+Vec<T> load(const T* p, Part part) {
+  return load_first(p, part.lanes, Vec<T>(0));
+}
+template <class T>
+void store(T* p, Vec<T> x, Whole) {
+  x.store(p);
+}
+template <class T>
+void store(T* p, Vec<T> x, Part part) {
+  store_part(p, part.lanes, x);
+}
+
+// Vecs vectors side by side, the last of which ends as `last` says.
+template <class T, int Vecs, class Last>
+struct Columns {
+  Last last;
+  Vec<T> load(const T* p, int v) const {
+    p += v * Vec<T>::kLanes;
+    return v == Vecs - 1 ? MARTELLO_ISA::load(p, last) : Vec<T>::load(p);
+  }
+  void store(T* p, int v, Vec<T> x) const {
+    p += v * Vec<T>::kLanes;
+    if (v == Vecs - 1) MARTELLO_ISA::store(p, x, last);
+    else x.store(p);
+  }
+};
+
+// One depth block of one panel.
+template <class T>
+struct Block {
+  const T* a;
+  const T* b;
+  int64_t b_row;
+  T* y;
+  const T* bias;
+  bool is_first, is_last, relu;
+  int64_t depth;
+};
+
+template <class T>
+Vec<T> broadcast_of(const T* p) {
+  return Vec<T>(*p - typename Vec<T>::Native{});
+}
+
+// Without full unrolling the sums would live in memory.
+#if defined(__clang__)
+#define MARTELLO_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define MARTELLO_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+template <class T, int Vecs, int Rows, class Loaded, class Stored>
+void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, Vecs, Loaded> in,
+          Columns<T, Vecs, Stored> out) {
+  Vec<T> sum[Rows][Vecs];
+  T* y = block.y + row * t.y_row;
+  MARTELLO_UNROLL
+  for (int i = 0; i < Rows; ++i)
+    MARTELLO_UNROLL
+    for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : out.load(y + i * t.y_row, v);
+  const T *a = block.a + row * t.a_row, *b = block.b;
+  for (int64_t p = 0; p < block.depth; ++p, a += t.a_column, b += block.b_row) {
+    Vec<T> w[Vecs];
+    MARTELLO_UNROLL
+    for (int v = 0; v < Vecs; ++v) w[v] = in.load(b, v);
+    MARTELLO_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      const Vec<T> x = broadcast_of(a + i * t.a_row);
+      MARTELLO_UNROLL
+      for (int v = 0; v < Vecs; ++v) sum[i][v] = fma(x, w[v], sum[i][v]);
+    }
+  }
+  const bool has_bias = block.is_last && block.bias, has_relu = block.is_last && t.relu;
+  MARTELLO_UNROLL
+  for (int v = 0; v < Vecs; ++v) {
+    const Vec<T> bias = has_bias ? out.load(block.bias, v) : Vec<T>(0);
+    MARTELLO_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      Vec<T> r = has_bias ? sum[i][v] + bias : sum[i][v];
+      if (has_relu) r = max(r, Vec<T>(0));
+      out.store(y + i * t.y_row, v, r);
+    }
+  }
+}
+
+template <class T, int Vecs, class Loaded, class Stored>
+void rows_of_panel(const GemmTask<T>& t, const Block<T>& block, Loaded loaded, Stored stored) {
+  const Columns<T, Vecs, Loaded> in{loaded};
+  const Columns<T, Vecs, Stored> out{stored};
+  int64_t i = t.first_row;
+  constexpr int kFull = kTileRows<Vecs>;
+  for (; i + kFull <= t.last_row; i += kFull) tile<T, Vecs, kFull>(t, block, i, in, out);
+  if constexpr (kFull > 4)
+    for (; i + 4 <= t.last_row; i += 4) tile<T, Vecs, 4>(t, block, i, in, out);
+  for (; i + 2 <= t.last_row; i += 2) tile<T, Vecs, 2>(t, block, i, in, out);
+  if (i < t.last_row) tile<T, Vecs, 1>(t, block, i, in, out);
+}
+
+template <class T, int Vecs>
+void panel_rows(const GemmTask<T>& t, const Block<T>& block, int vecs, int64_t tail) {
+  if constexpr (Vecs > 1) {
+    if (vecs < Vecs) return panel_rows<T, Vecs - 1>(t, block, vecs, tail);
+  }
+  if (!tail) rows_of_panel<T, Vecs>(t, block, Whole{}, Whole{});
+  else if (t.is_packed) rows_of_panel<T, Vecs>(t, block, Whole{}, Part{tail});
+  else rows_of_panel<T, Vecs>(t, block, Part{tail}, Part{tail});
+}
+
+template <class T>
+void gemm_rows(const GemmTask<T>& t) {
+  for (int64_t column = t.first_column; column < t.last_column; column += kPanel<T>) {
+    const int64_t left = t.last_column - column, width = left < kPanel<T> ? left : kPanel<T>;
+    const int vecs = static_cast<int>((width + Vec<T>::kLanes - 1) / Vec<T>::kLanes);
+    const T* b = t.is_packed ? t.b + column * t.k : t.b + column;
+    const int64_t b_row = t.is_packed ? kPanel<T> : t.b_row;
+    for (int64_t p = 0; p == 0 || p < t.k; p += kDepth) {
+      const int64_t depth = t.k - p < kDepth ? t.k - p : kDepth;
+      const Block<T> block{t.a + p * t.a_column, b + p * b_row, b_row, t.y + column, t.bias ? t.bias + column : nullptr,
+                           p == 0, p + depth == t.k, t.relu, depth};
+      panel_rows<T, kPanelVecs>(t, block, vecs, width % Vec<T>::kLanes);
+    }
+  }
+}
+
+inline void transpose_4x4(const float* b, int64_t column, float* panel, int64_t width) {
+  __m128 r0 = _mm_loadu_ps(b), r1 = _mm_loadu_ps(b + column), r2 = _mm_loadu_ps(b + 2 * column),
+         r3 = _mm_loadu_ps(b + 3 * column);
+  _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+  _mm_storeu_ps(panel, r0);
+  _mm_storeu_ps(panel + width, r1);
+  _mm_storeu_ps(panel + 2 * width, r2);
+  _mm_storeu_ps(panel + 3 * width, r3);
+}
+inline void transpose_4x4(const double* b, int64_t column, double* panel, int64_t width) {
+  for (int64_t j = 0; j < 4; ++j)
+    for (int64_t p = 0; p < 4; ++p) panel[p * width + j] = b[j * column + p];
+}
+
+// A matrix whose rows lie one element apart, its columns `column` apart.
+template <class T>
+void pack_transposed(const T* b, int64_t column, int64_t k, int64_t count, T* panel) {
+  constexpr int64_t kWidth = kPanel<T>;
+  const int64_t blocks_k = k / 4 * 4, blocks_n = count / 4 * 4;
+  for (int64_t j = 0; j < blocks_n; j += 4)
+    for (int64_t p = 0; p < blocks_k; p += 4) transpose_4x4(b + j * column + p, column, panel + p * kWidth + j, kWidth);
+  for (int64_t p = 0; p < k; ++p) {
+    for (int64_t j = p < blocks_k ? blocks_n : 0; j < count; ++j) panel[p * kWidth + j] = b[j * column + p];
+    for (int64_t j = count; j < kWidth; ++j) panel[p * kWidth + j] = 0;
+  }
+}
+
+template <class T>
+void gemm_pack(const T* b, int64_t row, int64_t column, int64_t k, int64_t count, T* panel) {
+  if (row == 1) return pack_transposed(b, column, k, count, panel);
+  constexpr int64_t kWidth = kPanel<T>;
+  for (int64_t p = 0; p < k; ++p, b += row, panel += kWidth) {
+    memcpy(panel, b, static_cast<size_t>(count) * sizeof(T));
+    for (int64_t j = count; j < kWidth; ++j) panel[j] = 0;
+  }
+}
+
+}  // namespace
+
+extern const GemmLoops<float> gemm_loops_f32 = {kPanel<float>, gemm_rows<float>, gemm_pack<float>};
+extern const GemmLoops<double> gemm_loops_f64 = {kPanel<double>, gemm_rows<double>, gemm_pack<double>};
+
+}  // namespace martello::cpu::MARTELLO_ISA

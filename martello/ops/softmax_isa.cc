@@ -1,0 +1,217 @@
+#include <martello/ops/internal/softmax_loops.h>
+#include <martello/ops/internal/wide_isa.h>
+
+namespace martello::cpu::MARTELLO_ISA {
+namespace {
+
+constexpr double kMinusInf = -__builtin_inf();
+
+// Calls f(first element, lanes) for each block of lanes of [0, n).
+template <class T, class F>
+void for_blocks(int64_t n, F f) {
+  constexpr int64_t kLanes = kWideLanes<T>;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) f(i, kLanes);
+  if (i < n) f(i, n - i);
+}
+template <class T>
+Wide<T> load(const T* x, int64_t lanes) {
+  return lanes == kWideLanes<T> ? Wide<T>::load(x) : Wide<T>::load_first(x, lanes, static_cast<T>(kMinusInf));
+}
+template <class T>
+void store(Wide<T> y, T* to, int64_t lanes) {
+  if (lanes == kWideLanes<T>) y.store(to);
+  else y.store_first(to, lanes);
+}
+
+template <class T>
+T row_max(const T* x, int64_t n) {
+  Wide<T> m(static_cast<T>(kMinusInf));
+  for_blocks<T>(n, [&](int64_t i, int64_t lanes) { m = larger(load(x + i, lanes), m); });
+  return fold_lanes<LargerLanes>(m);
+}
+
+template <class T>
+struct ShiftedExpConstants;
+template <>
+struct ShiftedExpConstants<float> {
+  static constexpr double kLowest = -86, kMagic = 0x1.8p23;
+  static constexpr int kBias = 127, kExponentAt = 23;
+};
+template <>
+struct ShiftedExpConstants<double> {
+  static constexpr double kLowest = -707, kMagic = 0x1.8p52;
+  static constexpr int kBias = 1023, kExponentAt = 52;
+};
+
+// exp(x) for x <= 0, half the work of exp(): what would be subnormal is 0, which a sum of at least 1 does not notice.
+struct ShiftedExp {
+  template <class T>
+  static Vec<T> of(Vec<T> x) {
+    using C = ShiftedExpConstants<T>;
+    using E = ExpConstants<T>;
+    const Vec<T> rounded = fma(x, Vec<T>(0x1.71547652b82fep+0), Vec<T>(C::kMagic)), k = rounded - Vec<T>(C::kMagic);
+    const Vec<T> r = fma(k, Vec<T>(-E::kLn2Low), fma(k, Vec<T>(-E::kLn2High), x));
+    const Vec<T> y = fma(r * r, polynomial(r, E::kTail), r) + Vec<T>(1);
+    const Vec<T> power = Vec<T>::from_bits((rounded.bits() + C::kBias) << C::kExponentAt);
+    return select(x < Vec<T>(C::kLowest), Vec<T>(0), y * power);
+  }
+};
+struct FullExp {
+  template <class T>
+  static Vec<T> of(Vec<T> x) {
+    return exp(x);
+  }
+};
+
+// sum(exp(x - shift)), each term stored in y unless that is null.
+template <class Exp, class T>
+T row_exp_sum(const T* x, T* y, T shift, int64_t n) {
+  const Wide<T> m(shift);
+  Wide<T> sum(T{0});
+  for_blocks<T>(n, [&](int64_t i, int64_t lanes) {
+    const Wide<T> e = map([](Vec<T> v) { return Exp::of(v); }, load(x + i, lanes) - m);
+    if (y) store(e, y + i, lanes);
+    sum = sum + e;
+  });
+  return fold_lanes<AddLanes>(sum);
+}
+
+template <class T>
+void log_in_place(T* sums, int64_t rows) {
+  for_blocks<T>(rows, [&](int64_t i, int64_t lanes) { store(log(load(sums + i, lanes)), sums + i, lanes); });
+}
+
+template <class T>
+void scale_row(const T* x, T factor, T* y, int64_t n) {
+  const Wide<T> f(factor);
+  for_blocks<T>(n, [&](int64_t i, int64_t lanes) { store(load(x + i, lanes) * f, y + i, lanes); });
+}
+template <class T>
+void scale_rows(const T* x, const T* factors, T* y, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r) scale_row(x + r * n, factors[r], y + r * n, n);
+}
+
+// Step by step over a few rows that stay in the cache: within a step, rows do not wait for each other.
+template <class T>
+void softmax_group(const T* x, T* y, T* max, T* sum, int64_t rows, int64_t n) {
+  T factor[kSoftmaxRows];
+  for (int64_t r = 0; r < rows; ++r) max[r] = row_max(x + r * n, n);
+  for (int64_t r = 0; r < rows; ++r) sum[r] = row_exp_sum<ShiftedExp>(x + r * n, y + r * n, max[r], n);
+  const auto inverse = [](Vec<T> s) { return Vec<T>(1) / s; };
+  for_blocks<T>(rows, [&](int64_t i, int64_t lanes) { store(map(inverse, load(sum + i, lanes)), factor + i, lanes); });
+  scale_rows(y, factor, y, rows, n);
+}
+
+int64_t group_rows(int64_t n) {
+  const int64_t rows = 4096 / (n < 1 ? 1 : n);
+  return rows < 1 ? 1 : rows < kSoftmaxRows ? rows : kSoftmaxRows;
+}
+
+template <class T>
+void softmax_rows(const T* x, T* y, T* max, T* log_sum, int64_t rows, int64_t n) {
+  T own_max[kSoftmaxRows], own_sum[kSoftmaxRows];
+  T *const m = max ? max : own_max, *const s = log_sum ? log_sum : own_sum;
+  const int64_t group = group_rows(n);
+  for (int64_t r = 0; r < rows; r += group) {
+    const int64_t count = rows - r < group ? rows - r : group;
+    softmax_group(x + r * n, y + r * n, m + r, s + r, count, n);
+  }
+  if (log_sum) log_in_place(log_sum, rows);
+}
+
+template <class T>
+void log_softmax_rows(const T* x, T* y, int64_t rows, int64_t n) {
+  T max[kSoftmaxRows], log_sum[kSoftmaxRows];
+  const int64_t group = group_rows(n);
+  for (int64_t g = 0; g < rows; g += group) {
+    const int64_t end = g + group < rows ? g + group : rows;
+    for (int64_t r = g; r < end; ++r) max[r] = row_max(x + r * n, n);
+    for (int64_t r = g; r < end; ++r)
+      log_sum[r] = row_exp_sum<ShiftedExp>(x + r * n, static_cast<T*>(nullptr), max[r], n);
+  }
+  log_in_place(log_sum, rows);
+  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    const Wide<T> m(max[r]), s(log_sum[r]);
+    for_blocks<T>(n, [&](int64_t i, int64_t lanes) { store((load(x + i, lanes) - m) - s, y + i, lanes); });
+  }
+}
+
+// A shift that is infinite would turn a sum of zeros or of infinities into NaN.
+template <class T>
+T finite_or_zero(T x) {
+  return x - x == 0 ? x : T{0};
+}
+
+template <class T>
+void logsumexp_rows(const T* x, T* y, int64_t rows, int64_t n) {
+  T shift[kSoftmaxRows];
+  for (int64_t r = 0; r < rows; ++r) {
+    shift[r] = finite_or_zero(row_max(x + r * n, n));
+    y[r] = row_exp_sum<FullExp>(x + r * n, static_cast<T*>(nullptr), shift[r], n);
+  }
+  log_in_place(y, rows);
+  for (int64_t r = 0; r < rows; ++r) y[r] += shift[r];
+}
+
+// Calls f(first column, lanes, largest element of each column).
+template <class T, class F>
+void for_columns(const T* x, int64_t n, int64_t stride, int64_t columns, F f) {
+  for_blocks<T>(columns, [&](int64_t j, int64_t lanes) {
+    Wide<T> m(static_cast<T>(kMinusInf));
+    for (int64_t i = 0; i < n; ++i) m = larger(load(x + i * stride + j, lanes), m);
+    f(j, lanes, m);
+  });
+}
+
+// Terms go to y unless that is null. x and y start at the block's first column.
+template <class Exp, class T>
+Wide<T> column_exp_sum(const T* x, T* y, Wide<T> shift, int64_t n, int64_t stride, int64_t lanes) {
+  Wide<T> sum(T{0});
+  for (int64_t i = 0; i < n; ++i) {
+    const Wide<T> e = map([](Vec<T> v) { return Exp::of(v); }, load(x + i * stride, lanes) - shift);
+    if (y) store(e, y + i * stride, lanes);
+    sum = sum + e;
+  }
+  return sum;
+}
+
+template <class T>
+void softmax_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns) {
+  for_columns(x, n, stride, columns, [&](int64_t j, int64_t lanes, Wide<T> m) {
+    const Wide<T> sum = column_exp_sum<ShiftedExp>(x + j, y + j, m, n, stride, lanes);
+    const Wide<T> factor = map([](Vec<T> s) { return Vec<T>(1) / s; }, sum);
+    for (int64_t i = j; i < j + n * stride; i += stride) store(load(y + i, lanes) * factor, y + i, lanes);
+  });
+}
+
+template <class T>
+void log_softmax_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns) {
+  for_columns(x, n, stride, columns, [&](int64_t j, int64_t lanes, Wide<T> m) {
+    const Wide<T> log_sum = log(column_exp_sum<ShiftedExp>(x + j, static_cast<T*>(nullptr), m, n, stride, lanes));
+    for (int64_t i = j; i < j + n * stride; i += stride) store((load(x + i, lanes) - m) - log_sum, y + i, lanes);
+  });
+}
+
+template <class T>
+void logsumexp_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns) {
+  for_columns(x, n, stride, columns, [&](int64_t j, int64_t lanes, Wide<T> m) {
+    const auto finite = [](Vec<T> v) { return select(v - v == Vec<T>(0), v, Vec<T>(0)); };
+    const Wide<T> shift = map(finite, m);
+    const Wide<T> sum = column_exp_sum<FullExp>(x + j, static_cast<T*>(nullptr), shift, n, stride, lanes);
+    store(log(sum) + shift, y + j, lanes);
+  });
+}
+
+}  // namespace
+
+#define MARTELLO_ALL_LOOPS(T)                                                                   \
+  {                                                                                             \
+    softmax_rows<T>, log_softmax_rows<T>, logsumexp_rows<T>, scale_rows<T>, softmax_columns<T>, \
+        log_softmax_columns<T>, logsumexp_columns<T>                                            \
+  }
+constexpr SoftmaxLoops<float> softmax_loops_f32 = MARTELLO_ALL_LOOPS(float);
+constexpr SoftmaxLoops<double> softmax_loops_f64 = MARTELLO_ALL_LOOPS(double);
+#undef MARTELLO_ALL_LOOPS
+
+}  // namespace martello::cpu::MARTELLO_ISA

@@ -1,0 +1,108 @@
+#include <martello/base/error.h>
+#include <martello/ops/concat.h>
+#include <martello/ops/dims.h>
+#include <martello/ops/matmul.h>
+#include <martello/ops/reshape.h>
+#include <martello/ops/shape.h>
+#include <martello/ops/transpose.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace martello {
+namespace {
+
+std::vector<int> checked_axes(const std::string& where, const char* what, const Axes& axes, const Shape& shape) {
+  std::vector<int> list;
+  for (int axis : axes.values()) {
+    const int normalized = normalized_axis(axis, shape.rank());
+    MARTELLO_CHECK(normalized >= 0, where, "axis ", axis, " is out of range for ", what, " ", shape, ".");
+    MARTELLO_CHECK(std::find(list.begin(), list.end(), normalized) == list.end(), where, "axis ", axis, " of ", what, " ",
+                   shape, " is named twice.");
+    list.push_back(normalized);
+  }
+  return list;
+}
+
+std::vector<int> others(const std::vector<int>& axes, int rank) {
+  std::vector<int> list;
+  for (int i = 0; i < rank; ++i)
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) list.push_back(i);
+  return list;
+}
+
+Tensor permuted(Tensor x, std::vector<int> first, const std::vector<int>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return std::is_sorted(first.begin(), first.end()) ? x : transpose(x, first);
+}
+
+// Sizes of these dimensions; as scalars of shape(x) where unknown.
+TensorList sizes_of(Tensor x, const std::vector<int>& axes) {
+  TensorList list;
+  for (int axis : axes) list.push_back(shape(x)[axis]);
+  return list;
+}
+
+bool are_known(const Shape& shape, const std::vector<int>& axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](int axis) { return shape[axis] >= 0; });
+}
+
+int64_t product(const Shape& shape, const std::vector<int>& axes) {
+  Shape part;
+  for (int axis : axes) part.push_back(shape[axis]);
+  return part.num_elements();
+}
+
+// x as a matrix whose `inner` side is the summed dimensions.
+Tensor as_matrix(const std::string& where, Tensor x, const std::vector<int>& rows, const std::vector<int>& columns) {
+  const Tensor y = permuted(x, rows, columns);
+  if (are_known(x.shape(), columns)) {
+    const bool is_static = are_known(x.shape(), rows);
+    const int64_t count = product(x.shape(), columns);
+    MARTELLO_CHECK(is_static || count > 0, where, "x ", x.shape(), " has an unknown size beside an empty dimension.");
+    return reshape(y, {is_static ? product(x.shape(), rows) : kUnknown, count});
+  }
+  MARTELLO_CHECK(are_known(x.shape(), rows), where, "both the summed and the other dimensions of ", x.shape(),
+                 " have unknown sizes. Reshape it before.");
+  return reshape(y, {product(x.shape(), rows), kUnknown});
+}
+
+}  // namespace
+
+Tensor tensordot(Operand a, Operand b, TensordotAttrs attrs, Name name) {
+  LineScope line(name.line());
+  const std::string where = str("[tensordot '", name.text(), "'] ");
+  MARTELLO_CHECK(!a.is_number() && !b.is_number(), where, "takes two tensors, not a number. Use a * number.");
+  const Tensor ta = a.tensor(), tb = b.tensor();
+  const auto sum_a = checked_axes(where, "a", attrs.a_axes, ta.shape());
+  const auto sum_b = checked_axes(where, "b", attrs.b_axes, tb.shape());
+  MARTELLO_CHECK(sum_a.size() == sum_b.size(), where, "names ", sum_a.size(), " axes of a but ", sum_b.size(), " of b.");
+  for (size_t i = 0; i < sum_a.size(); ++i)
+    MARTELLO_CHECK(internal::may_be_equal(ta.dim(sum_a[i]), tb.dim(sum_b[i])), where, "axis ", sum_a[i], " of a ",
+                   ta.shape(), " and axis ", sum_b[i], " of b ", tb.shape(), " have sizes ", ta.dim(sum_a[i]), " and ",
+                   tb.dim(sum_b[i]), ".");
+  const auto free_a = others(sum_a, ta.rank()), free_b = others(sum_b, tb.rank());
+  const Tensor y = matmul(as_matrix(where, ta, free_a, sum_a), as_matrix(where, tb, sum_b, free_b));
+  Shape out;
+  for (int axis : free_a) out.push_back(ta.shape().symbolic()[static_cast<size_t>(axis)]);
+  for (int axis : free_b) out.push_back(tb.shape().symbolic()[static_cast<size_t>(axis)]);
+  const auto unknown = std::count_if(out.symbolic().begin(), out.symbolic().end(), [](int64_t d) { return d < 0; });
+  if (unknown <= 1) return reshape(y, out, name);
+  TensorList sizes = sizes_of(ta, free_a);
+  for (Tensor t : sizes_of(tb, free_b)) sizes.push_back(t);
+  return reshape(y, Extents(stack(sizes, 0)), name);
+}
+
+Tensor tensordot(Operand a, Operand b, int axes, Name name) {
+  const std::string where = str("[tensordot '", name.text(), "'] ");
+  MARTELLO_CHECK(!a.is_number() && !b.is_number(), where, "takes two tensors, not a number. Use a * number.");
+  const int rank = a.tensor().rank();
+  MARTELLO_CHECK(axes >= 0 && axes <= rank && axes <= b.tensor().rank(), where, "cannot sum over ", axes, " axes of a ",
+                 a.tensor().shape(), " and b ", b.tensor().shape(), ".");
+  std::vector<int> last(static_cast<size_t>(axes)), first(static_cast<size_t>(axes));
+  std::iota(last.begin(), last.end(), rank - axes);
+  std::iota(first.begin(), first.end(), 0);
+  return tensordot(a, b, TensordotAttrs{Axes(last), Axes(first)}, name);
+}
+
+}  // namespace martello

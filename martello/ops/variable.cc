@@ -1,0 +1,202 @@
+#include <martello/ops/variable.h>
+
+#include <martello/base/error.h>
+#include <martello/graph/build_context.h>
+#include <martello/graph/core_ops.h>
+#include <martello/ops/initializers.h>
+
+namespace martello {
+
+std::vector<std::string> enum_names(VariableKind) { return {"global", "local"}; }
+
+constinit const OpDef op_variable = {
+    .name = "variable",
+    .doc = "a value that lives across runs; reads as its value at the start of the run",
+    .outputs = {"y"},
+    .attrs = &attrs_type<VariableAttrs>,
+    .shape =
+        [](const ShapeContext& c) {
+          const auto& a = c.attrs<VariableAttrs>();
+          MARTELLO_CHECK(a.shape.is_known(), c.where(), "a variable needs a known shape, got ", a.shape,
+                         ". Give every dimension a size.");
+          return std::vector<TensorSpec>{{a.shape, a.dtype}};
+        },
+    .gradient = no_gradient,
+    .effect = Effect::variable,
+    .family = "Control and state",
+};
+
+namespace {
+
+// Variables live in the outermost graph, also when a body asks for them.
+Graph::Impl& root_of(Graph::Impl& graph) { return graph.parent ? root_of(*graph.parent) : graph; }
+
+Subgraph build_initializer(const std::string& name, const VariableOptions& options) {
+  const Initializer init = options.initializer          ? options.initializer
+                           : is_floating(options.dtype) ? glorot_uniform()
+                                                        : zeros();
+  const auto built = build_subgraph({}, [&](TensorList) {
+    internal::get_build_context().graph->is_initializer = true;
+    NameScope scope(name + "/initializer");
+    return TensorList{init(options.shape, options.dtype)};
+  });
+  MARTELLO_CHECK(built.captures.empty(), "[get_variable '", name, "'] its initializer uses tensor '",
+                 built.captures[0].name(), "' of the graph. An initializer builds its value from constants and random "
+                 "ops only.");
+  const Tensor value = built.body.outputs()[0];
+  MARTELLO_CHECK(value.dtype() == options.dtype && value.shape() == options.shape, "[get_variable '", name,
+                 "'] asked for ", options.dtype, options.shape, " but its initializer gives ", value.dtype(),
+                 value.shape(), ".");
+  return built.body;
+}
+
+void list_variable(Graph::Impl& graph, const Variable& v, const VariableOptions& options) {
+  auto& lists = graph.collections;
+  lists.add(options.kind == VariableKind::global ? kGlobalVariables : kLocalVariables, v);
+  if (options.trainable) lists.add(kTrainableVariables, v);
+  for (const auto& key : options.collections) lists.add(key, v);
+}
+
+void check_options(const std::string& name, const VariableOptions& options) {
+  for (int64_t d : options.shape.symbolic())
+    MARTELLO_CHECK(d >= 0, "[get_variable '", name, "'] a variable needs a known shape, got ", options.shape,
+                   ". Give every dimension a size.");
+  MARTELLO_CHECK(!options.trainable || is_floating(options.dtype), "[get_variable '", name, "'] of dtype ",
+                 options.dtype, " cannot be trainable. Use .trainable = false.");
+}
+
+Variable make_variable(const std::string& unique_name, const VariableOptions& options, SourceLine line) {
+  auto& context = internal::get_build_context();
+  Graph::Impl& graph = root_of(*context.graph);
+  check_options(unique_name, options);
+  OpNode* node = graph.add(op_variable, {},
+                           Attrs(VariableAttrs{options.shape, options.dtype, options.trainable, options.kind,
+                                               options.is_counter, build_initializer(unique_name, options)}),
+                           unique_name, line);
+  node->device = context.device;
+  const Variable v(node->output(0));
+  list_variable(graph, v, options);
+  if (options.regularizer) {
+    NameScope scope(unique_name + "/regularizer");
+    graph.collections.add(kRegularizationLosses, options.regularizer(v));
+  }
+  return v;
+}
+
+void check_shared(const std::string& name, const OpNode& node, const VariableOptions& options) {
+  MARTELLO_CHECK(node.def == &op_variable, "[get_variable '", name, "'] this name belongs to a ", node.def->name,
+                 " node. Use another name.");
+  const auto& a = node.attrs.get<VariableAttrs>();
+  MARTELLO_CHECK(a.shape == options.shape && a.dtype == options.dtype, "[get_variable '", name, "'] exists with ",
+                 a.dtype, a.shape, ", asked for ", options.dtype, options.shape,
+                 ". Use another variable scope or name.\n  first made ", node.context());
+}
+
+Variable get_or_make(const std::string& name, const VariableOptions& options, Reuse reuse, SourceLine line) {
+  Graph::Impl& graph = root_of(*internal::get_build_context().graph);
+  const auto it = graph.by_name.find(name);
+  if (it == graph.by_name.end()) {
+    if (reuse == Reuse::yes) {
+      std::vector<std::string> names;
+      for (const Variable& v : graph.collections.get(kGlobalVariables)) names.push_back(v.handle().name());
+      throw NotFound(str("[get_variable '", name, "'] does not exist, and the scope says reuse=yes.",
+                         did_you_mean(name, names), " Make it first, or use Reuse::automatic."));
+    }
+    return make_variable(name, options, line);
+  }
+  MARTELLO_CHECK(reuse != Reuse::no, "[get_variable '", name, "'] exists already (made ", it->second->context(),
+                 "), and the scope says reuse=no. Use another variable scope, or Reuse::yes to share it.");
+  check_shared(name, *it->second, options);
+  return Variable(it->second->output(0));
+}
+
+std::string full_name(std::string_view name) {
+  const std::string scope = VariableScope::current_name();
+  return scope.empty() ? std::string(name) : scope + "/" + std::string(name);
+}
+
+Variable ask_getters(size_t remaining, const std::string& name, const VariableOptions& options, SourceLine line) {
+  const auto& getters = internal::get_build_context().variable_getters;
+  if (remaining == 0) return get_or_make(name, options, VariableScope::current_reuse(), line);
+  const auto getter = std::static_pointer_cast<const VariableGetter>(getters[remaining - 1]);
+  return (*getter)(
+      [&](const std::string& n, const VariableOptions& o) { return ask_getters(remaining - 1, n, o, line); }, name,
+      options);
+}
+
+// Runs `f`; its errors show the user's line.
+template <class F>
+Variable with_line(SourceLine line, const F& f) {
+  try {
+    LineScope scope(line);
+    return f();
+  } catch (Error& e) {
+    if (std::string_view(e.what()).find(line.str()) == std::string_view::npos) e.add_context("at " + line.str());
+    throw;
+  }
+}
+
+void check_variable_name(Name name) {
+  MARTELLO_CHECK(!name.text().empty() && name.text().find_first_of(": \t\n\"%") == std::string_view::npos,
+                 "[get_variable ", quoted(name.text()),
+                 "] a variable's name is not empty and has no blank, colon, quote or percent sign.");
+}
+
+}  // namespace
+
+Variable get_variable(Name name, VariableOptions options) {
+  const SourceLine line = LineScope::effective(name.line());
+  return with_line(line, [&] {
+    check_variable_name(name);
+    return ask_getters(internal::get_build_context().variable_getters.size(), full_name(name.text()), options, line);
+  });
+}
+
+Variable raw_variable(Name name, VariableOptions options) {
+  const SourceLine line = LineScope::effective(name.line());
+  return with_line(line, [&] {
+    check_variable_name(name);
+    Graph::Impl& graph = root_of(*internal::get_build_context().graph);
+    return make_variable(graph.unique_name(full_name(name.text())), options, line);
+  });
+}
+
+Variable get_scalar_var(Name name, double initial) {
+  VariableOptions options{.initializer = constant_init(initial), .trainable = false};
+  const SourceLine line = LineScope::effective(name.line());
+  return with_line(line, [&] {
+    check_variable_name(name);
+    return get_or_make(full_name(name.text()), options, Reuse::automatic, line);
+  });
+}
+
+std::vector<Variable> global_variables() { return Graph::current().collections().get(kGlobalVariables); }
+
+std::vector<Variable> trainable_variables(std::string_view scope) {
+  std::vector<Variable> list;
+  for (const Variable& v : Graph::current().collections().get(kTrainableVariables))
+    if (v.handle().name().starts_with(scope)) list.push_back(v);
+  return list;
+}
+
+VariableGetterScope::VariableGetterScope(VariableGetter getter) {
+  internal::get_build_context().variable_getters.push_back(std::make_shared<const VariableGetter>(std::move(getter)));
+}
+VariableGetterScope::~VariableGetterScope() { internal::get_build_context().variable_getters.pop_back(); }
+
+namespace {
+// Set while an initializer is built: its random ops draw from run 0, whatever has run since.
+bool is_initializer(const Graph::Impl& graph) {
+  return graph.is_initializer || (graph.parent && is_initializer(*graph.parent));
+}
+}  // namespace
+
+Tensor random_counter(const std::string& op_name) {
+  if (is_initializer(*internal::get_build_context().graph)) return constant(HostTensor({2}, i64), "counter");
+  VariableOptions options{.shape = {2}, .dtype = i64, .initializer = zeros(), .trainable = false,
+                          .kind = VariableKind::local, .is_counter = true};
+  Graph::Impl& graph = root_of(*internal::get_build_context().graph);
+  return make_variable(graph.unique_name(op_name + "/counter"), options, LineScope::effective({}));
+}
+
+}  // namespace martello

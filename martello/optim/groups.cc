@@ -1,0 +1,60 @@
+#include <martello/optim/groups.h>
+
+#include <martello/base/error.h>
+#include <martello/graph/node.h>
+#include <martello/ops/initializers.h>
+#include <martello/ops/variable.h>
+
+namespace martello {
+namespace {
+
+void check_pair(const GradVar& gv, const char* optimizer) {
+  MARTELLO_CHECK(!gv.var.handle().is_null(), "[", optimizer, "] a variable is null.");
+  MARTELLO_CHECK(!gv.grad.is_null(), "[", optimizer, "] variable '", gv.var.handle().name(),
+                 "' has a null gradient. Leave it out.");
+  MARTELLO_CHECK(gv.grad.dtype() == gv.var.handle().dtype(), "[", optimizer, "] variable '", gv.var.handle().name(),
+                 "' is ", gv.var.handle().dtype(), " but its gradient is ", gv.grad.dtype(), ".");
+}
+
+bool belongs_to(const UpdateGroup& group, const Variable& v) {
+  const Tensor first = group.variables[0].handle();
+  return first.dtype() == v.handle().dtype() && first.node()->device == v.handle().node()->device;
+}
+
+}  // namespace
+
+std::vector<UpdateGroup> make_groups(const GradVars& grads, const char* optimizer) {
+  std::vector<UpdateGroup> groups;
+  for (const GradVar& gv : grads) {
+    check_pair(gv, optimizer);
+    UpdateGroup* found = nullptr;
+    for (UpdateGroup& g : groups) {
+      for (const Variable& v : g.variables)
+        MARTELLO_CHECK(!(v.handle() == gv.var.handle()), "[", optimizer, "] variable '", gv.var.handle().name(),
+                       "' appears twice. Add its gradients first.");
+      if (!found && belongs_to(g, gv.var)) found = &g;
+    }
+    if (!found) found = &groups.emplace_back();
+    found->gradients.push_back(gv.grad);
+    found->variables.push_back(gv.var);
+  }
+  return groups;
+}
+
+Variable make_slot(const Variable& v, const std::string& slot) {
+  const Tensor handle = v.handle();
+  // The slot is named after the variable, wherever the optimizer is called.
+  GraphScope root(handle.op().graph());
+  DeviceScope device(handle.node()->device);
+  return raw_variable(handle.name() + "/" + slot, {.shape = handle.shape(), .dtype = handle.dtype(),
+                                                   .initializer = zeros(), .trainable = false});
+}
+
+void add_slots(UpdateGroup& group, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    auto& slots = group.slots.emplace_back();
+    for (const Variable& v : group.variables) slots.push_back(make_slot(v, name));
+  }
+}
+
+}  // namespace martello

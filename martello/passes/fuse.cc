@@ -1,0 +1,101 @@
+// Element-wise nodes that run as one:
+//   %a = add(%x, %y)  %b = exp(%a)                =>  %b = fused(%x, %y) {body: exp(add(x, y))}
+//   %a = square(%x)  %s = reduce_sum(%a)          =>  %s = fused_reduce(%x) {body: square(x), reduction=sum}
+//   %m = matmul(%x, %w)  %a = add(%m, %b)  relu   =>  linear(%x, %w, %b) {activation=relu}
+#include <martello/base/error.h>
+#include <martello/graph/core_ops.h>
+#include <martello/ops/activation.h>
+#include <martello/ops/binary.h>
+#include <martello/ops/linear.h>
+#include <martello/ops/matmul.h>
+#include <martello/passes/internal/fuse.h>
+
+namespace martello {
+namespace internal {
+
+FuseContext::FuseContext(const PlanGraph& plan)
+    : users_(plan),
+      order_(topological_order(plan.impl())),
+      position_(static_cast<size_t>(plan.impl().next_id), 0),
+      is_pinned_(position_.size(), false),
+      is_staged_(is_pinned_),
+      after_(is_pinned_.size()) {
+  for (const Operation& target : plan.targets) is_pinned_[static_cast<size_t>(target.node()->id)] = true;
+  for (size_t i = 0; i < order_.size(); ++i) position_[static_cast<size_t>(order_[i]->id)] = static_cast<int>(i);
+  for (OpNode* node : order_) {
+    const auto id = static_cast<size_t>(node->id);
+    is_staged_[id] = node->def->effect == Effect::read || node->def->effect == Effect::host;
+    for (const Tensor& t : node->inputs) is_staged_[id] = is_staged_[id] || is_staged(*t.node());
+    if (!node->controls.empty()) is_pinned_[id] = true;
+    for (OpNode* c : node->controls) {
+      is_pinned_[static_cast<size_t>(c->id)] = true;
+      after_[static_cast<size_t>(c->id)].push_back(node);
+    }
+  }
+}
+
+OpNode* FuseContext::find_only_user(OpNode& node) const {
+  const auto readers = users_.of(node.output(0));
+  const bool is_only = node.outputs.size() == 1 && readers.size() == 1 && !users_.is_fetched(node.output(0));
+  return is_only && !is_pinned(node) && !is_pinned(*readers[0]) ? readers[0] : nullptr;
+}
+
+namespace {
+
+// The bias of add(y, bias) or add(bias, y); null unless it is one number per column.
+Tensor find_bias(const OpNode& add, Tensor y) {
+  if (add.def != &op_add || add.outputs[0].shape != y.shape()) return Tensor();
+  const Tensor bias = add.inputs[add.inputs[0] == y ? 1 : 0];
+  const bool is_row = bias != y && bias.rank() == 1 && bias.dim(0) == y.dim(-1) && !has_dynamic_rows(bias);
+  return is_row ? bias : Tensor();
+}
+
+void become_linear(PlanGraph& plan, OpNode& node, std::vector<Tensor> inputs, LinearAttrs attrs) {
+  node.def = &op_linear;
+  node.inputs = std::move(inputs);
+  node.attrs = Attrs(attrs);
+  plan.impl().infer(node);
+}
+
+}  // namespace
+
+bool fuse_linear(PlanGraph& plan) {
+  const FuseContext context(plan);
+  bool changed = false;
+  for (OpNode* product : context.order()) {
+    if (product->def != &op_matmul || !is_floating(product->outputs[0].dtype)) continue;
+    OpNode* add = context.find_only_user(*product);
+    const Tensor bias = add ? find_bias(*add, product->output(0)) : Tensor();
+    if (bias.is_null() || add->device != product->device) continue;
+    const auto& flags = product->attrs.get<MatmulAttrs>();
+    LinearAttrs attrs{flags.transpose_a, flags.transpose_b, LinearActivation::none};
+    OpNode* relu = context.find_only_user(*add);
+    const bool has_relu = relu && relu->def == &op_relu && relu->device == add->device;
+    if (has_relu) attrs.activation = LinearActivation::relu;
+    become_linear(plan, has_relu ? *relu : *add, {product->inputs[0], product->inputs[1], bias}, attrs);
+    changed = true;
+  }
+  if (changed) drop_dead_nodes(plan);
+  return changed;
+}
+
+}  // namespace internal
+
+bool fuse(PlanGraph& plan) {
+  using namespace internal;
+  bool changed = prune(plan);
+  changed |= fuse_linear(plan);
+  const FuseContext context(plan);
+  Forwarding forwarding(plan);
+  bool has_groups = false;
+  for (const FuseGroup& group : find_groups(context)) {
+    emit_group(plan, context, group, forwarding);
+    has_groups = true;
+  }
+  if (!has_groups) return changed;
+  forwarding.apply(plan);
+  drop_dead_nodes(plan);
+  return true;
+}
+
+}  // namespace martello

@@ -1,0 +1,46 @@
+#pragma once
+#include <martello/graph/core_ops.h>
+#include <martello/graph/internal/graph_text.h>
+#include <martello/graph/verify.h>
+#include <martello/passes/plan_graph.h>
+
+#include <string>
+#include <vector>
+
+// Passes are tested as text: parse, run, compare.
+namespace martello::testing {
+
+using PassFn = bool (*)(PlanGraph&);
+
+// The graph of a text (without its first line) as a plan that fetches these tensors.
+inline PlanGraph parse_plan(const std::string& text, const std::vector<std::string>& fetches) {
+  PlanGraph plan{.graph = parse_graph("martello graph 1\n" + text), .fetches = {}, .targets = {}, .feeds = {}};
+  for (const std::string& name : fetches) plan.fetches.push_back(plan.graph.get_tensor(name));
+  for (const Operation& op : plan.graph.operations())
+    if (op.node()->def == &op_placeholder) plan.feeds.push_back(Tensor(op, 0));
+  return plan;
+}
+
+// The text and what is fetched.
+inline std::string plan_text(const PlanGraph& plan) {
+  std::string text;
+  const std::string all = internal::graph_text(plan.graph, {.lines = false});
+  text = all.substr(all.find('\n') + 1);
+  text += "fetch";
+  for (const Tensor& t : plan.fetches) text += " " + t.name();
+  return text + "\n";
+}
+
+inline std::string text_after(PassFn pass, const std::string& text, const std::vector<std::string>& fetches) {
+  PlanGraph plan = parse_plan(text, fetches);
+  pass(plan);
+  verify(plan.graph);
+  return plan_text(plan);
+}
+
+// What `expected` reads as, with its fetches.
+inline std::string same_text(const std::string& expected, const std::vector<std::string>& fetches) {
+  return plan_text(parse_plan(expected, fetches));
+}
+
+}  // namespace martello::testing

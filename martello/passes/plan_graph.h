@@ -1,0 +1,70 @@
+#pragma once
+#include <martello/graph/node.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace martello {
+
+// A private copy of the part of a graph that a run needs, on its way to a Plan. Passes edit it in place. All shapes are
+// known once it is made for a run; feeds are `placeholder` (or, in a body, `arg`) nodes.
+struct PlanGraph {
+  Graph graph;
+  std::vector<Tensor> fetches;     // values to return
+  std::vector<Operation> targets;  // operations to run
+  std::vector<Tensor> feeds;       // in the caller's order; null when nothing needs it
+
+  Graph::Impl& impl() const { return graph.impl(); }
+  std::vector<OpNode*> roots() const;
+  // Makes every user of `from`, fetches included, use `to`.
+  void replace_uses(Tensor from, Tensor to);
+};
+
+// Who reads each output. Valid until the graph changes.
+class Users {
+ public:
+  explicit Users(const PlanGraph& plan);
+  std::span<OpNode* const> of(Tensor t) const;  // one entry per use
+  bool is_fetched(Tensor t) const;
+
+ private:
+  struct Entry {
+    std::vector<OpNode*> users;
+    bool is_fetched = false;
+  };
+  const Entry* find(Tensor t) const;
+  std::vector<std::vector<Entry>> entries_;  // by node id, output index
+};
+
+// The subgraph that `fetches` and `targets` need, with the fed tensors cut off and given these shapes. Order of
+// creation is kept. Throws when a needed placeholder is not fed.
+PlanGraph extract(const Graph& graph, const std::vector<Tensor>& fetches, const std::vector<Operation>& targets,
+                  const std::vector<Tensor>& feeds, const std::vector<Shape>& feed_shapes);
+
+// `before => after` stands at the head of each pass. run() says whether it changed anything.
+struct Pass {
+  const char* name;
+  bool (*run)(PlanGraph&);
+};
+
+// In the order in which they run: prune, fold_constants, simplify, cse, fuse, place.
+std::span<const Pass> all_passes();
+
+struct PassRun {
+  std::string_view name;
+  double milliseconds = 0;
+  bool changed = false;
+};
+// Runs them all except the named ones; verifies after each in debug builds (or when MARTELLO_VERIFY is set).
+std::vector<PassRun> run_passes(PlanGraph& plan, const std::vector<std::string>& disabled);
+
+bool prune(PlanGraph& plan);           // nodes that no fetch or target needs => nothing
+bool fold_constants(PlanGraph& plan);  // op(constants) => constant;  shape(x) => constant
+bool simplify(PlanGraph& plan);        // x + 0 => x;  transpose(transpose(x)) => x ...
+bool cse(PlanGraph& plan);             // op(x), op(x) => one of them
+bool fuse(PlanGraph& plan);            // chains of element-wise ops, with a trailing reduction => fused
+bool place(PlanGraph& plan);           // a device for every node;  x on A used on B => copy on B
+
+}  // namespace martello

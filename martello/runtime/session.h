@@ -1,0 +1,162 @@
+#pragma once
+#include <martello/graph/graph.h>
+#include <martello/tensor/host_tensor.h>
+
+#include <concepts>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace martello {
+
+// What a run returns or takes: a Tensor, an Operation (no value), or a name.
+class Fetch {
+ public:
+  Fetch(Tensor t) : tensor_(t) {}
+  Fetch(Operation o) : operation_(o) {}
+  Fetch(const char* name) : name_(name) {}
+  Fetch(std::string name) : name_(std::move(name)) {}
+  Tensor tensor() const { return tensor_; }
+  Operation operation() const { return operation_; }
+  const std::string& name() const { return name_; }
+  bool operator==(const Fetch&) const = default;
+
+ private:
+  std::string name_;
+  Tensor tensor_;
+  Operation operation_;
+};
+
+class Fetches {
+ public:
+  Fetches() = default;
+  Fetches(std::initializer_list<Fetch> l) : list_(l) {}
+  template <class F>
+    requires std::convertible_to<F, Fetch>
+  Fetches(F&& f) : list_{Fetch(std::forward<F>(f))} {}
+  Fetches(std::vector<Fetch> f) : list_(std::move(f)) {}
+  Fetches(const TensorList& l) : list_(l.begin(), l.end()) {}
+  const std::vector<Fetch>& list() const { return list_; }
+
+ private:
+  std::vector<Fetch> list_;
+};
+
+struct Feed {
+  Fetch to;
+  HostTensor value;
+};
+using Feeds = std::vector<Feed>;
+
+// Time of one kernel call in a traced run.
+struct TraceEvent {
+  std::string node;
+  std::string op;
+  std::string device;
+  double start_us = 0;
+  double duration_us = 0;
+};
+struct RunTrace {
+  std::vector<TraceEvent> events;
+  std::string chrome_json() const;  // for chrome://tracing and Perfetto
+  std::string table() const;        // per op: calls, total and mean time
+};
+
+struct PlannedBuffer {
+  std::string tensor;
+  int64_t offset = 0;
+  int64_t bytes = 0;
+  int first = 0;  // steps of the program between which it lives
+  int last = 0;
+};
+struct DeviceMemory {
+  std::string device;
+  int64_t arena_bytes = 0;      // the planned peak, which is the arena's size
+  int64_t largest_live_bytes = 0;  // no plan can need less
+  int64_t variable_bytes = 0;
+  int64_t constant_bytes = 0;
+  std::string peak_node;           // the op at the peak
+  std::vector<PlannedBuffer> buffers;
+};
+struct MemoryPlan {
+  std::vector<DeviceMemory> devices;
+  std::string str() const;  // peak, op at the peak, ten largest buffers
+};
+
+struct PassTime {
+  std::string pass;
+  double milliseconds = 0;
+  bool changed = false;
+};
+// How a plan came to be.
+struct PlanReport {
+  std::vector<PassTime> passes;
+  double total_milliseconds = 0;
+  int64_t nodes = 0;
+  std::string graph_text;                  // after all passes
+  std::vector<std::string> implementations;  // "fc/matmul: brgemm, 2 threads"
+  std::vector<std::string> pin_copies;       // gradient slots that could not be pinned and cost a copy
+};
+
+struct SessionOptions {
+  int threads = 0;                               // compute threads of each run; 0: default_threads()
+  std::vector<std::string> disabled_passes = {};  // by name: "fuse"
+  size_t plan_cache = 64;                        // plans kept, least recently used go first
+  bool always_parallel = false;                  // give small kernels all threads too (tests)
+  bool poison_arena = false;                     // fill scratch with a pattern: finds reads of unwritten memory
+};
+
+class PreparedRun;
+
+// Runs a graph and owns the values of its variables. Any number of threads may run at once.
+class Session {
+ public:
+  explicit Session(Graph graph = Graph::current(), SessionOptions options = {});
+  Session(std::nullptr_t) {}  // none yet
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  // One value per fetched Tensor; an Operation gives an empty one.
+  HostTensors run(const Fetches& fetches, const Feeds& feeds = {});
+  HostTensor eval(const Fetch& fetch, const Feeds& feeds = {});
+  HostTensors run_traced(const Fetches& fetches, const Feeds& feeds, RunTrace& trace);
+  // Fetches and feeds bound once: its run() looks nothing up and, for shapes seen before, allocates nothing.
+  PreparedRun prepare(const Fetches& fetches, const std::vector<Fetch>& feeds = {});
+
+  // What a run with feeds of these shapes would need; nothing is run and no arena is allocated.
+  MemoryPlan memory_plan(const Fetches& fetches, const Feeds& feeds = {});
+  PlanReport plan_report(const Fetches& fetches, const Feeds& feeds = {});
+
+  // Variables by name or handle, between runs.
+  HostTensor get(const Fetch& variable);
+  void set(const Fetch& variable, const HostTensor& value);
+
+  Graph graph() const;
+  size_t cached_plans() const;
+  struct Impl;
+  Impl& impl() const;
+
+ private:
+  friend class PreparedRun;
+  std::shared_ptr<Impl> impl_;
+};
+
+class PreparedRun {
+ public:
+  PreparedRun() = default;
+  // The value is shared, not copied, when it is aligned.
+  void feed(size_t i, const HostTensor& value);
+  void run();
+  const HostTensor& value(size_t i) const;  // of the last run; valid until the next
+  struct Impl;
+
+ private:
+  friend class Session;
+  friend class HookedSession;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace martello

@@ -1,0 +1,91 @@
+#pragma once
+#include <martello/runtime/lane.h>
+#include <martello/runtime/session.h>
+#include <martello/runtime/variable_store.h>
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace martello {
+
+// What a caller asks for, resolved to nodes of the session's graph.
+struct RunSignature {
+  std::vector<Fetch> asked;          // as given, for messages
+  std::vector<Tensor> fetches;       // tensors with a value
+  std::vector<Operation> targets;    // operations without
+  std::vector<int> position;         // by asked fetch: index into fetches, or -1 for an operation
+  std::vector<Tensor> feeds;
+  std::string key;                   // identifies fetches, targets and feeds
+};
+
+struct RunMode {
+  int stream = 1;  // 0 hooked, 1 plain
+  RunTrace* trace = nullptr;
+  double timeout_seconds = 0;  // 0: none
+};
+
+struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
+  Impl(Graph g, SessionOptions o);
+
+  RunSignature resolve(const Fetches& fetches, const std::vector<Fetch>& feeds) const;
+  // The plan for feeds of these shapes: cached, or made now.
+  std::shared_ptr<const Plan> get_plan(const RunSignature& signature, const std::vector<Shape>& shapes);
+  // Runs on a free lane. `outputs` has one tensor per signature.fetches; their memory is used again when nobody else
+  // holds it.
+  void execute(const Plan& plan, const HostTensor* feeds, HostTensors& outputs, RunMode mode);
+
+  // Gives variables their first values. Names are of variables in the graph.
+  void initialize(const std::vector<std::string>& names);
+  int get_variable_index(const Fetch& variable);
+
+  Graph graph;
+  SessionOptions options;
+  VariableStore store;
+
+  std::mutex plans_mutex;  // also serializes planning
+  struct CachedPlan {
+    std::string key;
+    std::shared_ptr<const Plan> plan;
+  };
+  std::list<CachedPlan> plans;  // most recently used first
+  std::unordered_map<std::string, std::list<CachedPlan>::iterator> plan_by_key;
+  int64_t next_plan_id = 1;
+
+  std::mutex lanes_mutex;
+  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<Lane*> free_lanes;  // last freed first taken: its arena is warm
+
+ private:
+  std::shared_ptr<const Plan> make_plan(const RunSignature& signature, const std::vector<Shape>& shapes);
+  void remember(const std::string& key, std::shared_ptr<const Plan> plan);
+  Lane& take_lane();
+  void run_segments(BoundProgram& bound, const Plan& plan, Lane& lane, HostTensors& outputs, RunTrace* trace);
+  void refresh_variables(BoundProgram& bound, const Plan& plan) const;
+};
+
+struct PreparedRun::Impl {
+  std::shared_ptr<Session::Impl> session;
+  RunSignature signature;
+  HostTensors feeds;
+  std::vector<bool> is_fed;
+  HostTensors outputs;
+  HostTensor nothing;  // the value of an Operation
+  int stream = 1;
+  double timeout_seconds = 0;
+
+  // The few plans this caller alternates between, most recent first.
+  struct Known {
+    std::vector<Shape> shapes;
+    std::shared_ptr<const Plan> plan;
+  };
+  std::vector<Known> known;
+
+  const Plan& plan();
+  void run(RunTrace* trace = nullptr);
+};
+
+}  // namespace martello

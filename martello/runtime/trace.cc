@@ -1,0 +1,50 @@
+#include <martello/base/strings.h>
+#include <martello/runtime/session.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace martello {
+
+std::string RunTrace::chrome_json() const {
+  std::string json = "{\"traceEvents\":[";
+  double first = 0;
+  for (const TraceEvent& e : events)
+    if (first == 0 || e.start_us < first) first = e.start_us;
+  bool is_first = true;
+  for (const TraceEvent& e : events) {
+    json += str(is_first ? "\n" : ",\n", "{\"name\":", quoted(e.node), ",\"cat\":", quoted(e.op),
+                ",\"ph\":\"X\",\"pid\":0,\"tid\":", quoted(e.device), ",\"ts\":", e.start_us - first,
+                ",\"dur\":", e.duration_us, "}");
+    is_first = false;
+  }
+  return json + "\n]}\n";
+}
+
+std::string RunTrace::table() const {
+  struct Row {
+    int calls = 0;
+    double total = 0;
+  };
+  std::map<std::string, Row> rows;
+  double all = 0;
+  for (const TraceEvent& e : events) {
+    Row& r = rows[e.op];
+    ++r.calls;
+    r.total += e.duration_us;
+    all += e.duration_us;
+  }
+  std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.second.total > b.second.total; });
+  std::string text = "op                                calls     total us      mean us    share\n";
+  for (const auto& [op, r] : sorted) {
+    char line[160];
+    std::snprintf(line, sizeof line, "%-32s %6d %12.1f %12.2f %7.1f%%\n", op.c_str(), r.calls, r.total,
+                  r.total / r.calls, all > 0 ? 100 * r.total / all : 0.0);
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace martello

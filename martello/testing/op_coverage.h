@@ -1,0 +1,13 @@
+#pragma once
+#include <martello/testing/op_test.h>
+
+#include <string>
+#include <vector>
+
+namespace martello::testing {
+
+// What ops lack, one line for each op and lack ("matmul: no OP_TEST row"): a row among `tested`, a doc, a family or a
+// gradient. Looks at all_ops(); empty when everything is there.
+std::vector<std::string> op_coverage_gaps(const std::vector<std::string>& tested = tested_ops());
+
+}  // namespace martello::testing
