@@ -112,13 +112,15 @@ endfunction()
 
 function(martello_folder_tests folder tests test_deps shards)
   set(slow_tests ${tests})
+  set(helpers ${tests})
+  list(FILTER helpers EXCLUDE REGEX "_test\\.cc$")  # what both binaries need
   list(FILTER slow_tests INCLUDE REGEX "_slow_test\\.cc$")
   list(FILTER tests EXCLUDE REGEX "_slow_test\\.cc$")
   if(tests)
     martello_test(${folder}_test SRCS ${tests} DEPS ${folder} ${test_deps} LABELS ${folder} SHARDS ${shards})
   endif()
   if(slow_tests)
-    martello_test(${folder}_slow_test SRCS ${slow_tests} DEPS ${folder} ${test_deps} LABELS ${folder} full)
+    martello_test(${folder}_slow_test SRCS ${slow_tests} ${helpers} DEPS ${folder} ${test_deps} LABELS ${folder} full)
   endif()
 endfunction()
 

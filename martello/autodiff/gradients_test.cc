@@ -11,6 +11,7 @@
 #include <martello/ops/identity.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reduce.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/ops/where.h>

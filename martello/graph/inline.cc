@@ -103,31 +103,28 @@ class BodyCopy {
   std::unordered_map<const OpNode*, OpNode*> nodes_;  // whose control edges are copied
 };
 
-// Args like those of `body`, except for what `change(i, output)` says.
-template <class F>
-TensorList add_args(Graph::Impl& graph, const Subgraph& body, const F& change) {
-  TensorList args;
-  for (size_t i = 0; i < body.inputs().size(); ++i) {
-    const OpNode& from = *body.inputs()[i].node();
-    NodeOutput output = from.outputs[0];
-    change(i, output);
-    OpNode* arg = graph.add(op_arg, {}, Attrs(PlaceholderAttrs{output.shape.without_symbols(), output.dtype}),
-                            from.name, from.line);
-    arg->outputs[0] = std::move(output);
-    args.push_back(arg->output(0));
-  }
-  return args;
+OpNode* add_arg(Graph::Impl& graph, const OpNode& like, NodeOutput output) {
+  OpNode* arg = graph.add(op_arg, {}, Attrs(PlaceholderAttrs{output.shape.without_symbols(), output.dtype}), like.name,
+                          like.line);
+  arg->outputs[0] = std::move(output);
+  return arg;
 }
 
+// A copy of `body`, in which `make_input(graph, i, arg)` stands for its arg i. The args it makes are the inputs.
 template <class F>
-Subgraph copied(const Subgraph& body, Actions actions, const F& change) {
+Subgraph copied(const Subgraph& body, Actions actions, const F& make_input) {
   Graph graph;
   Graph::Impl &to = graph.impl(), &from = body.graph().impl();
   to.seed = from.seed;
   to.next_symbol = from.next_symbol;
-  const TensorList args = add_args(to, body, change);
+  TensorList stand_ins, args;
+  for (size_t i = 0; i < body.inputs().size(); ++i) {
+    const Tensor made = make_input(to, i, *body.inputs()[i].node())->output(0);
+    stand_ins.push_back(made);
+    if (made.node()->def == &op_arg) args.push_back(made);
+  }
   BodyCopy copy(body, to, "", actions);
-  const TensorList outputs = copy.make(args);
+  const TensorList outputs = copy.make(stand_ins);
   copy.record_stand_ins();
   to.finalized = true;
   return Subgraph(graph, args, outputs);
@@ -148,7 +145,8 @@ TensorList inline_subgraph(const Subgraph& body, const TensorList& inputs) {
 }
 
 Subgraph without_actions(const Subgraph& body) {
-  return copied(body, Actions::leave_out, [](size_t, NodeOutput&) {});
+  return copied(body, Actions::leave_out,
+                [](Graph::Impl& to, size_t, const OpNode& arg) { return add_arg(to, arg, arg.outputs[0]); });
 }
 
 bool acts(const OpNode& node) {
@@ -170,10 +168,16 @@ Subgraph with_inputs(const Subgraph& body, std::span<const TensorSpec> in,
                      std::span<const std::vector<int64_t>* const> values) {
   MARTELLO_CHECK(in.size() == body.inputs().size(), "[subgraph] a body of ", body.inputs().size(), " inputs was given ",
                  in.size(), ".");
-  return copied(body, Actions::keep, [&](size_t i, NodeOutput& output) {
-    output.shape = in[i].shape;
-    output.dtype = in[i].dtype;
-    output.value = i < values.size() && values[i] ? std::optional(*values[i]) : std::nullopt;
+  return copied(body, Actions::keep, [&](Graph::Impl& to, size_t i, const OpNode& arg) {
+    const auto* value = i < values.size() ? values[i] : nullptr;
+    return add_arg(to, arg, {in[i].shape, in[i].dtype, value ? std::optional(*value) : std::nullopt});
+  });
+}
+
+Subgraph with_constants(const Subgraph& body, const std::vector<std::optional<HostTensor>>& values) {
+  return copied(body, Actions::keep, [&](Graph::Impl& to, size_t i, const OpNode& arg) {
+    return values[i] ? to.add(op_constant, {}, Attrs(ConstantAttrs{*values[i]}), arg.name, arg.line)
+                     : add_arg(to, arg, arg.outputs[0]);
   });
 }
 

@@ -24,4 +24,7 @@ const OpNode* find_action(const Subgraph& body);
 Subgraph with_inputs(const Subgraph& body, std::span<const TensorSpec> in,
                      std::span<const std::vector<int64_t>* const> values = {});
 
+// The body with constants in place of the args for which a value is given; the others stay its inputs, in order.
+Subgraph with_constants(const Subgraph& body, const std::vector<std::optional<HostTensor>>& values);
+
 }  // namespace martello

@@ -131,5 +131,16 @@ TEST(with_inputs, gives_shapes_for_other_inputs) {
   EXPECT_EQ(made.outputs()[0].dtype(), f64);
 }
 
+TEST(with_constants, takes_values_for_some_args) {
+  GraphScope scope;
+  const std::vector<TensorSpec> args{{{2}, f32, "a"}, {{2}, f32, "b"}};
+  const BuiltSubgraph built = build_subgraph(args, [](TensorList in) { return TensorList{sum(in[0], in[1]), in[0]}; });
+  const Subgraph made = with_constants(built.body, {HostTensor::of<float>({1, 2}), std::nullopt});
+  ASSERT_EQ(made.inputs().size(), 1u);
+  EXPECT_EQ(made.inputs()[0].name(), "b");
+  EXPECT_EQ(made.outputs()[1].node()->def, &op_constant);
+  EXPECT_EQ(made.outputs()[0].node()->inputs[0], made.outputs()[1]);
+}
+
 }  // namespace
 }  // namespace martello

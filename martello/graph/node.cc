@@ -1,5 +1,6 @@
 #include <martello/graph/node.h>
 
+#include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 
@@ -65,6 +66,15 @@ Rows rows_of(const OpNode& node, size_t input) {
   return node.def->rows_of(facts.context(node), input);
 }
 
+namespace {
+// Refuses a product of dimensions that does not fit.
+void check_size(const OpNode& node, const NodeOutput& out) try {
+  checked_mul(out.shape.num_elements(), size_of(out.dtype));
+} catch (const Error& e) {
+  throw InvalidArgument(str(node.where(), "its result ", out.spec(), " is too large: ", e.what()));
+}
+}  // namespace
+
 std::string OpNode::where() const { return str("[", def->name, " '", name, "'] "); }
 std::string OpNode::context() const { return line.known() ? str("at ", line.str()) : std::string(); }
 
@@ -117,7 +127,7 @@ void Graph::Impl::infer(OpNode& node) try {
     NodeOutput out{spec.shape, spec.dtype, std::nullopt, is_dynamic && spec.shape.rank() > 0};
     for (int i = 0; i < spec.shape.rank(); ++i)
       if (spec.shape.symbolic()[static_cast<size_t>(i)] == kUnknown) out.shape = out.shape.with(i, next_symbol--);
-    if (out.shape.is_known()) out.shape.num_elements();  // refuses a product that does not fit
+    if (out.shape.is_known()) check_size(node, out);
     node.outputs.push_back(std::move(out));
   }
   if (node.def->value && !node.outputs.empty() && is_integer(node.outputs[0].dtype) && !has_dynamic_input) {

@@ -77,7 +77,8 @@ VariableScope::VariableScope(std::string_view name, Reuse reuse, SourceLine line
   previous_reuse_ = context.reuse;
   if (!name.empty()) {
     internal::check_scope_name("variable_scope", name, line);
-    context.variable_scope += (previous_.empty() ? "" : "/") + std::string(name);
+    if (!previous_.empty()) context.variable_scope += '/';
+    context.variable_scope += name;
   }
   if (reuse != Reuse::inherit) context.reuse = reuse;
 }

@@ -26,8 +26,8 @@ std::vector<TensorSpec> boolean_mask_shape(const ShapeContext& c) {
   const Shape &x = c.in[0].shape, &mask = c.in[1].shape;
   MARTELLO_CHECK(mask.rank() <= x.rank(), c.where(), "mask ", mask, " has more dimensions than x ", c.in[0].str(), ".");
   for (int i = 0; i < mask.rank(); ++i)
-    MARTELLO_CHECK(internal::may_be_equal(x[i], mask[i]), c.where(), "dimension ", i, " of x ", x, " and of mask ", mask,
-                   " differ: ", x[i], " and ", mask[i], ".");
+    MARTELLO_CHECK(internal::may_be_equal(x[i], mask[i]), c.where(), "dimension ", i, " of x ", x, " and of mask ",
+                   mask, " differ: ", x[i], " and ", mask[i], ".");
   Shape y;
   y.push_back(mask_bound(internal::more_known(mask, x.slice(0, mask.rank()))));
   for (int i = mask.rank(); i < x.rank(); ++i) y.push_back(dim_of(x, i));
@@ -53,7 +53,10 @@ constinit const OpDef op_boolean_mask = {
     .outputs = {"y"},
     .shape = boolean_mask_shape,
     // dx = rows of dy put back where the mask is true
-    .gradient = [](const GradContext& c) { return TensorList{boolean_mask_grad(c.grad(0), c.input(1)), Tensor()}; },
+    .gradient =
+        [](const GradContext& c) {
+          return TensorList{boolean_mask_grad(c.grad(0), c.input(1)), Tensor()};
+        },
     .cpu = boolean_mask_cpu,
     .rows = Rows::made,
     .cost = internal::copy_cost,
@@ -67,7 +70,10 @@ constinit const OpDef op_boolean_mask_grad = {
     .outputs = {"dx"},
     .shape = boolean_mask_grad_shape,
     // d(dy) = d(dx) where the mask is true
-    .gradient = [](const GradContext& c) { return TensorList{boolean_mask(c.grad(0), c.input(1)), Tensor()}; },
+    .gradient =
+        [](const GradContext& c) {
+          return TensorList{boolean_mask(c.grad(0), c.input(1)), Tensor()};
+        },
     .cpu = boolean_mask_grad_cpu,
     .rows_of = [](const ShapeContext&, size_t input) { return input == 0 ? Rows::reduced : Rows::same; },
     .cost = internal::copy_cost,

@@ -39,33 +39,34 @@ OpCase mask_case(std::string label, HostTensor x, HostTensor mask) {
 }
 // Gradients are checked behind a sum, whose size does not depend on data.
 OpCase sum_case(std::string label, HostTensor x, HostTensor mask) {
-  return {.label = std::move(label),
-          .inputs = {std::move(x), std::move(mask)},
-          .build =
-              [](TensorList in) {
-                const Tensor y = boolean_mask(in[0], in[1]);
-                return TensorList{reduce_sum(y * y, {.axes = 0})};
-              }};
+  return {.label = std::move(label), .inputs = {std::move(x), std::move(mask)}, .build = [](TensorList in) {
+            const Tensor y = boolean_mask(in[0], in[1]);
+            return TensorList{reduce_sum(y * y, {.axes = 0})};
+          }};
 }
 
-HostTensor bools(std::initializer_list<bool> values, Shape shape) { return HostTensor::of<bool>(values, std::move(shape)); }
+HostTensor bools(std::initializer_list<bool> values, Shape shape) {
+  return HostTensor::of<bool>(values, std::move(shape));
+}
 
-OP_TEST(boolean_mask, mask_case("rows", randn({7, 3}), booleans({7})), mask_case("elements", randn({5, 4}), booleans({5, 4})),
-        mask_case("leading axes", randn({3, 2, 4}), booleans({3, 2})), mask_case("none", randn({2, 2}), bools({false, false}, {2})),
+OP_TEST(boolean_mask, mask_case("rows", randn({7, 3}), booleans({7})),
+        mask_case("elements", randn({5, 4}), booleans({5, 4})),
+        mask_case("leading axes", randn({3, 2, 4}), booleans({3, 2})),
+        mask_case("none", randn({2, 2}), bools({false, false}, {2})),
         mask_case("all", randn({2, 2}), bools({true, true}, {2})), mask_case("empty", randn({0, 2}), bools({}, {0})),
-        mask_case("many", randn({300, 9}), booleans({300})), mask_case("integers", integers({9}, -9, 9), booleans({9})), sum_case("summed rows", randn({7, 3}), booleans({7})),
+        mask_case("many", randn({300, 9}), booleans({300})), mask_case("integers", integers({9}, -9, 9), booleans({9})),
+        sum_case("summed rows", randn({7, 3}), booleans({7})),
         sum_case("summed elements", randn({5, 4}), booleans({5, 4})));
-OP_TEST(boolean_mask_grad,
-        {.label = "rows",
-         .inputs = {randn({3, 2}), bools({false, true, true}, {3})},
-         .build = [](TensorList x) { return TensorList{boolean_mask_grad(x[0], x[1])}; },
-         .reference =
-             [](const HostTensors& in) {
-               return HostTensors{tabulate({3, 2}, in[0].dtype(), [&](const Index& i) {
-                 return i[0] == 0 ? 0.0 : at(in[0], {i[0] - 1, i[1]});
-               })};
-             },
-         .gradient = false});
+OP_TEST(boolean_mask_grad, {.label = "rows",
+                            .inputs = {randn({3, 2}), bools({false, true, true}, {3})},
+                            .build = [](TensorList x) { return TensorList{boolean_mask_grad(x[0], x[1])}; },
+                            .reference =
+                                [](const HostTensors& in) {
+                                  return HostTensors{tabulate({3, 2}, in[0].dtype(), [&](const Index& i) {
+                                    return i[0] == 0 ? 0.0 : at(in[0], {i[0] - 1, i[1]});
+                                  })};
+                                },
+                            .gradient = false});
 
 // Row-wise ops after the mask see the rows of the run, and gradients come back through them.
 TEST(boolean_mask, passes_its_rows_on) {
@@ -107,7 +108,10 @@ OP_REFUSES(boolean_mask, scalar_mask, [] { boolean_mask(placeholder({2}, f32, "x
 OP_REFUSES(boolean_mask, other_size, [] { boolean_mask(placeholder({2}, f32, "x"), placeholder({3}, boolean, "m")); },
            {"2 and 3"})
 OP_REFUSES(boolean_mask, mask_of_higher_rank,
-           [] { boolean_mask(placeholder({2}, f32, "x"), placeholder({2, 1}, boolean, "m")); }, {"more dimensions"})
+           [] {
+             boolean_mask(placeholder({2}, f32, "x"), placeholder({2, 1}, boolean, "m"));
+           },
+           {"more dimensions"})
 
 }  // namespace
 }  // namespace martello::testing

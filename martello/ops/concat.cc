@@ -18,8 +18,9 @@ using internal::dim_of;
 void check_list(const ShapeContext& c) {
   MARTELLO_CHECK(!c.in.empty(), c.where(), "xs is empty. Give at least one tensor.");
   for (size_t i = 1; i < c.in.size(); ++i)
-    MARTELLO_CHECK(c.in[i].dtype == c.in[0].dtype && c.in[i].shape.rank() == c.in[0].shape.rank(), c.where(), "xs[0] is ",
-                   c.in[0].str(), " but xs[", i, "] is ", c.in[i].str(), "; they must have one dtype and rank.");
+    MARTELLO_CHECK(c.in[i].dtype == c.in[0].dtype && c.in[i].shape.rank() == c.in[0].shape.rank(), c.where(),
+                   "xs[0] is ", c.in[0].str(), " but xs[", i, "] is ", c.in[i].str(),
+                   "; they must have one dtype and rank.");
 }
 
 // The shape that all inputs have, `axis` left out of the comparison.
@@ -28,8 +29,8 @@ Shape common_shape(const ShapeContext& c, int without) {
   for (size_t i = 1; i < c.in.size(); ++i)
     for (int d = 0; d < common.rank(); ++d) {
       MARTELLO_CHECK(d == without || internal::may_be_equal(common[d], c.in[i].shape[d]), c.where(), "dimension ", d,
-                     " of xs[0] ", c.in[0].shape, " and of xs[", i, "] ", c.in[i].shape, " differ: ", common[d], " and ",
-                     c.in[i].shape[d], ".");
+                     " of xs[0] ", c.in[0].shape, " and of xs[", i, "] ", c.in[i].shape, " differ: ", common[d],
+                     " and ", c.in[i].shape[d], ".");
       common = common.with(d, internal::more_known(dim_of(common, d), dim_of(c.in[i].shape, d)));
     }
   return common;
@@ -88,8 +89,8 @@ constinit const OpDef op_concat = {
     .gradient = concat_gradient,
     .cpu = concat_cpu,
     .value = joined_elements,
-    .rows_of =
-        [](const ShapeContext& c, size_t) { return internal::same_if(c.check_axis(0, c.attrs<AxisAttrs>().axis) > 0); },
+    .rows_of = [](const ShapeContext& c,
+                  size_t) { return internal::same_if(c.check_axis(0, c.attrs<AxisAttrs>().axis) > 0); },
     .cost = internal::copy_cost,
     .family = "Shapes",
 };

@@ -61,7 +61,8 @@ OP_TEST(concat, concat_case("rows", {randn({2, 3}), randn({1, 3}, 2), randn({4, 
         concat_case("integers", {integers({2, 3}, -9, 9), integers({2, 2}, -9, 9, i32, 2)}, 1),
         concat_case("bools", {booleans({5}), booleans({4}, 2)}, 0));
 OP_TEST(stack, stack_case("scalars", {randn({}), randn({}, 2), randn({}, 3)}, 0),
-        stack_case("first", {randn({2, 3}), randn({2, 3}, 2)}, 0), stack_case("last", {randn({2, 3}), randn({2, 3}, 2)}, -1),
+        stack_case("first", {randn({2, 3}), randn({2, 3}, 2)}, 0),
+        stack_case("last", {randn({2, 3}), randn({2, 3}, 2)}, -1),
         stack_case("middle", {randn({2, 3}), randn({2, 3}, 2), randn({2, 3}, 3)}, 1),
         stack_case("empty", {randn({0}), randn({0})}, 1), stack_case("one", {randn({4})}, 0));
 
@@ -74,9 +75,15 @@ TEST(concat, propagates_known_elements) {
 }
 
 OP_REFUSES(concat, nothing, [] { concat({}, 0); }, {"xs is empty"})
-OP_REFUSES(concat, other_dtype, [] { concat({placeholder({2}, f32, "x"), placeholder({2}, f64, "y")}, 0); },
+OP_REFUSES(concat, other_dtype,
+           [] {
+             concat({placeholder({2}, f32, "x"), placeholder({2}, f64, "y")}, 0);
+           },
            {"f32[2]", "f64[2]"})
-OP_REFUSES(concat, other_size, [] { concat({placeholder({2, 3}, f32, "x"), placeholder({2, 4}, f32, "y")}, 0); },
+OP_REFUSES(concat, other_size,
+           [] {
+             concat({placeholder({2, 3}, f32, "x"), placeholder({2, 4}, f32, "y")}, 0);
+           },
            {"dimension 1", "3 and 4"})
 OP_REFUSES(concat, axis_out_of_range, [] { concat({placeholder({2}, f32, "x")}, 1); }, {"axis 1"})
 OP_REFUSES(concat, sum_too_large,

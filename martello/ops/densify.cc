@@ -18,8 +18,8 @@ std::vector<TensorSpec> densify_shape(const ShapeContext& c) {
   MARTELLO_CHECK(y.rank() == 1 && (c.in.size() > 2 || y.is_known()), c.where(), "rows ", y,
                  " must be one known size. Give a number, or shape(x)[0].");
   const Shape &indices = c.in[0].shape, &values = c.in[1].shape;
-  MARTELLO_CHECK(values.rank() > 0 && internal::may_be_equal(indices[0], values[0]), c.where(), "values ", c.in[1].str(),
-                 " need as many rows as there are indices: ", c.in[0].str(), ".");
+  MARTELLO_CHECK(values.rank() > 0 && internal::may_be_equal(indices[0], values[0]), c.where(), "values ",
+                 c.in[1].str(), " need as many rows as there are indices: ", c.in[0].str(), ".");
   for (int i = 1; i < values.rank(); ++i) y.push_back(internal::dim_of(values, i));
   return {{.shape = y, .dtype = c.in[1].dtype}};
 }

@@ -39,9 +39,16 @@ OP_TEST(densify, densify_case("repeated rows", integers({8}, 0, 5), randn({8, 3}
          .reference = [](const HostTensors& in) { return naive_densify(in, 3); },
          .gradient = false});
 
-OP_REFUSES(densify, other_count, [] { densify(placeholder({3}, i32, "i"), placeholder({2, 2}, f32, "v"), 5); },
+OP_REFUSES(densify, other_count,
+           [] {
+             densify(placeholder({3}, i32, "i"), placeholder({2, 2}, f32, "v"), 5);
+           },
            {"f32[2, 2]", "i32[3]"})
-OP_REFUSES(densify, index_matrix, [] { densify(placeholder({3, 1}, i32, "i"), placeholder({3}, f32, "v"), 5); }, {"rank 1"})
+OP_REFUSES(densify, index_matrix,
+           [] {
+             densify(placeholder({3, 1}, i32, "i"), placeholder({3}, f32, "v"), 5);
+           },
+           {"rank 1"})
 OP_REFUSES(densify, unknown_rows, [] { densify(placeholder({3}, i32, "i"), placeholder({3}, f32, "v"), -1); },
            {"one known size"})
 

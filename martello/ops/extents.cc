@@ -34,14 +34,16 @@ Shape Extents::shape() const { return vector_.is_null() ? Shape(sizes_) : Shape(
 
 Tensor Extents::tensor(Name name) const {
   const std::string where = str("\n  at ", LineScope::effective(name.line()).str());
-  MARTELLO_CHECK(!has_null_, "[extents '", name.text(), "'] a size of a shape is a null Tensor: it was never assigned.", where);
+  MARTELLO_CHECK(!has_null_, "[extents '", name.text(), "'] a size of a shape is a null Tensor: it was never assigned.",
+                 where);
   if (!vector_.is_null()) return vector_;
   LineScope line(name.line());
   DType dtype = i64;
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (tensors_[i].is_null()) continue;
     MARTELLO_CHECK(tensors_[i].rank() == 0, "[extents '", name.text(), "'] size ", i, " of a shape is '",
-                   tensors_[i].name(), "' ", tensors_[i].shape(), "; beside others it is a scalar. Use shape(x)[i].", where);
+                   tensors_[i].name(), "' ", tensors_[i].shape(), "; beside others it is a scalar. Use shape(x)[i].",
+                   where);
     dtype = tensors_[i].dtype();
   }
   TensorList parts;

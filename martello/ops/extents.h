@@ -18,8 +18,7 @@ class Extents {
   Extents(Shape shape);
   Extents(Tensor sizes);  // a vector of sizes, or one size
   template <internal::ExtentPart... P>
-    requires(sizeof...(P) > 1 || (sizeof...(P) == 1 && (std::integral<P> && ...)))
-  Extents(P... parts) {
+  requires(sizeof...(P) > 1 || (sizeof...(P) == 1 && (std::integral<P> && ...))) Extents(P... parts) {
     (add(parts), ...);
   }
 

@@ -113,10 +113,8 @@ constinit const OpDef op_gather_nd = {
           return TensorList{scatter_nd(c.input(1), c.grad(0), shape_for(c.input(0))), Tensor()};
         },
     .cpu = gather_nd_cpu,
-    .rows_of =
-        [](const ShapeContext& c, size_t input) {
-          return input == 0 ? Rows::reduced : internal::same_if(c.in[1].shape.rank() > 1);
-        },
+    .rows_of = [](const ShapeContext& c,
+                  size_t input) { return input == 0 ? Rows::reduced : internal::same_if(c.in[1].shape.rank() > 1); },
     .cost = internal::copy_cost,
     .family = "Indexing",
 };

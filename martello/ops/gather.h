@@ -13,8 +13,8 @@ struct GatherAttrs {
     f("batch_dims", self.batch_dims);
   }
 };
-// y[a..., i..., b...] = x[a..., indices[i...], b...] with `axis` dimensions before; the first batch_dims dimensions of x
-// and indices go together. The gradient of axis 0 is a densify() node, a sum over rows.
+// y[a..., i..., b...] = x[a..., indices[i...], b...] with `axis` dimensions before; the first batch_dims dimensions of
+// x and indices go together. The gradient of axis 0 is a densify() node, a sum over rows.
 Tensor gather(Operand x, Operand indices, GatherAttrs attrs = {}, Name name = "gather");
 Tensor gather(Operand x, Operand indices, Name name);
 // y[i..., b...] = x[indices[i..., 0], indices[i..., 1] ..., b...]

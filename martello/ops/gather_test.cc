@@ -58,11 +58,13 @@ OpCase gather_nd_case(std::string label, HostTensor x, HostTensor indices) {
 
 OP_TEST(gather, gather_case("rows", randn({5, 3}), integers({7}, 0, 5)),
         gather_case("rows by a matrix", randn({5, 3}), integers({2, 4}, 0, 5, i64)),
-        gather_case("one row", randn({5, 3}), integers({}, 0, 5)), gather_case("elements", randn({37}), integers({50}, 0, 37)),
+        gather_case("one row", randn({5, 3}), integers({}, 0, 5)),
+        gather_case("elements", randn({37}), integers({50}, 0, 37)),
         gather_case("columns", randn({2, 5, 3}), integers({4}, 0, 5), {.axis = 1}),
         gather_case("last axis", randn({2, 5}), integers({3, 2}, 0, 5), {.axis = -1}),
         gather_case("batched", randn({3, 5, 2}), integers({3, 4}, 0, 5), {.axis = 1, .batch_dims = 1}),
-        gather_case("batched behind a middle", randn({2, 3, 5, 2}), integers({2, 4}, 0, 5), {.axis = 2, .batch_dims = 1}),
+        gather_case("batched behind a middle", randn({2, 3, 5, 2}), integers({2, 4}, 0, 5),
+                    {.axis = 2, .batch_dims = 1}),
         gather_case("one per batch", randn({3, 5}), integers({3}, 0, 5), {.axis = 1, .batch_dims = 1}),
         gather_case("no indices", randn({5, 3}), integers({0}, 0, 5)),
         gather_case("no columns", randn({5, 0}), integers({2, 2}, 0, 5)),
@@ -107,18 +109,27 @@ TEST(gather, names_the_index_that_is_out_of_range) {
                       text_of(elements, HostTensor::of<int64_t>({0, 1, 2, 2}, {2, 2}), pairs));
 }
 
-OP_REFUSES(gather, floating_indices, [] { gather(placeholder({2}, f32, "x"), placeholder({2}, f32, "i")); }, {"i32 or i64"})
-OP_REFUSES(gather, axis_out_of_range, [] { gather(placeholder({2}, f32, "x"), placeholder({2}, i32, "i"), {.axis = 1}); },
-           {"axis 1"})
+OP_REFUSES(gather, floating_indices, [] { gather(placeholder({2}, f32, "x"), placeholder({2}, f32, "i")); },
+           {"i32 or i64"})
+OP_REFUSES(gather, axis_out_of_range,
+           [] { gather(placeholder({2}, f32, "x"), placeholder({2}, i32, "i"), {.axis = 1}); }, {"axis 1"})
 OP_REFUSES(gather, batches_that_differ,
-           [] { gather(placeholder({2, 3}, f32, "x"), placeholder({4}, i32, "i"), {.axis = 1, .batch_dims = 1}); },
+           [] {
+             gather(placeholder({2, 3}, f32, "x"), placeholder({4}, i32, "i"), {.axis = 1, .batch_dims = 1});
+           },
            {"2 and 4"})
 OP_REFUSES(gather, batches_behind_the_axis,
-           [] { gather(placeholder({2, 3}, f32, "x"), placeholder({2}, i32, "i"), {.axis = 0, .batch_dims = 1}); },
+           [] {
+             gather(placeholder({2, 3}, f32, "x"), placeholder({2}, i32, "i"), {.axis = 0, .batch_dims = 1});
+           },
            {"batch_dims 1", "axis 0"})
-OP_REFUSES(gather_nd, too_many_axes, [] { gather_nd(placeholder({2}, f32, "x"), placeholder({4, 2}, i32, "i")); },
+OP_REFUSES(gather_nd, too_many_axes,
+           [] {
+             gather_nd(placeholder({2}, f32, "x"), placeholder({4, 2}, i32, "i"));
+           },
            {"address 2 axes", "has 1"})
-OP_REFUSES(gather_nd, scalar_index, [] { gather_nd(placeholder({2}, f32, "x"), placeholder({}, i32, "i")); }, {"last dimension"})
+OP_REFUSES(gather_nd, scalar_index, [] { gather_nd(placeholder({2}, f32, "x"), placeholder({}, i32, "i")); },
+           {"last dimension"})
 
 }  // namespace
 }  // namespace martello::testing

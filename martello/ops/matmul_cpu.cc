@@ -195,9 +195,16 @@ onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& s, c
                              {.a = matrix_layout(s, &internal::BatchDim::a, s.m, s.k, flags.transpose_a),
                               .b = matrix_layout(s, &internal::BatchDim::b, s.k, s.n, flags.transpose_b),
                               .y = onednn::Layout(y, f32),
-                              .bias = flags.has_bias ? onednn::Layout(bias, f32) : onednn::Layout(),
-                              .relu = flags.relu},
+                              .bias = flags.has_bias ? onednn::Layout(bias, f32) : onednn::Layout()},
                              plan.threads);
+}
+
+// After the library's kernel, whose own ReLU loses NaN.
+void relu_in_place(const KernelRun& run, float* y, int64_t count) {
+  constexpr int64_t kChunk = 16384;
+  parallel_for(count > 4 * kChunk ? run.threads : 1, ceil_div(count, kChunk), [&](int64_t i) {
+    cpu::gemm_loops<float>().relu(y + i * kChunk, std::min(kChunk, count - i * kChunk));
+  });
 }
 
 Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
@@ -209,11 +216,13 @@ Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Ma
   // The library's kernel has a fixed k; a sum over fewer rows is ours.
   const OwnGemm<float> part(sizes, flags);
   const RunRows rows(plan, flags);
+  const int64_t relu_count = flags.relu ? plan.out[0].shape.num_elements() : 0;
   const auto bind = [=](const KernelRun& addresses) -> BoundKernel {
     return [=, call = whole.bind(addresses)](const KernelRun& run) {
       const int64_t k = rows.begin(run);
-      if (k == rows.planned_k()) call(run);
-      else part.run(run, k);
+      if (k != rows.planned_k()) return part.run(run, k);
+      call(run);
+      relu_in_place(run, run.out<float>(0).data(), relu_count);
     };
   };
   const int64_t scratch = std::max(whole.scratch_bytes(), part.scratch_bytes());

@@ -194,9 +194,17 @@ void gemm_pack(const T* b, int64_t row, int64_t column, int64_t k, int64_t count
   }
 }
 
+template <class T>
+void relu(T* y, int64_t count) {
+  constexpr int64_t kLanes = Vec<T>::kLanes;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) max(Vec<T>::load(y + i), Vec<T>(0)).store(y + i);
+  if (i < count) store_part(y + i, count - i, max(load_first(y + i, count - i, Vec<T>(0)), Vec<T>(0)));
+}
+
 }  // namespace
 
-extern const GemmLoops<float> gemm_loops_f32 = {kPanel<float>, gemm_rows<float>, gemm_pack<float>};
-extern const GemmLoops<double> gemm_loops_f64 = {kPanel<double>, gemm_rows<double>, gemm_pack<double>};
+extern const GemmLoops<float> gemm_loops_f32 = {kPanel<float>, gemm_rows<float>, gemm_pack<float>, relu<float>};
+extern const GemmLoops<double> gemm_loops_f64 = {kPanel<double>, gemm_rows<double>, gemm_pack<double>, relu<double>};
 
 }  // namespace martello::cpu::MARTELLO_ISA

@@ -39,7 +39,8 @@ OP_TEST(one_hot, one_hot_case("labels", integers({7}, 0, 5), 5), one_hot_case("s
 OP_REFUSES(one_hot, floating_indices, [] { one_hot(placeholder({2}, f32, "i"), 3); }, {"f32[2]", "i32, i64, u8"})
 OP_REFUSES(one_hot, negative_depth, [] { one_hot(placeholder({2}, i32, "i"), -3); }, {"-3"})
 OP_REFUSES(one_hot, axis_out_of_range, [] { one_hot(placeholder({2}, i32, "i"), 3, {.axis = 2}); }, {"axis 2"})
-OP_REFUSES(one_hot, value_of_other_type, [] { one_hot(placeholder({2}, i32, "i"), 3, {.on = 0.5, .dtype = i32}); }, {"0.5"})
+OP_REFUSES(one_hot, value_of_other_type, [] { one_hot(placeholder({2}, i32, "i"), 3, {.on = 0.5, .dtype = i32}); },
+           {"0.5"})
 
 }  // namespace
 }  // namespace martello::testing

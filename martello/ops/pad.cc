@@ -39,8 +39,8 @@ void check_mirror(const ShapeContext& c, const PadAttrs& a, int axis, int64_t si
   const int64_t most = a.mode == PadMode::reflect ? size - 1 : size;
   const bool is_padded = a.before[i] > 0 || a.after[i] > 0;
   MARTELLO_CHECK(!is_padded || (a.before[i] <= most && a.after[i] <= most), c.where(), "a ", a.mode, " pad of ",
-                 a.before[i], " and ", a.after[i], " is too large for dimension ", axis, " of size ", size, ": at most ",
-                 most, ".");
+                 a.before[i], " and ", a.after[i], " is too large for dimension ", axis, " of size ", size,
+                 ": at most ", most, ".");
 }
 
 std::vector<TensorSpec> pad_shape(const ShapeContext& c) {
@@ -59,7 +59,8 @@ std::vector<TensorSpec> pad_shape(const ShapeContext& c) {
 std::vector<TensorSpec> pad_grad_shape(const ShapeContext& c) {
   const auto& a = c.attrs<PadAttrs>();
   check_pad(c, a);
-  MARTELLO_CHECK(is_floating(c.in[0].dtype), c.where(), "dy is ", c.in[0].str(), "; supported are f32, f64, bf16, f16.");
+  MARTELLO_CHECK(is_floating(c.in[0].dtype), c.where(), "dy is ", c.in[0].str(),
+                 "; supported are f32, f64, bf16, f16.");
   Shape x;
   for (int i = 0; i < c.in[0].shape.rank(); ++i) {
     const int64_t size = internal::dim_of(c.in[0].shape, i);

@@ -54,7 +54,9 @@ struct PadView {
 PadView pad_view(const Shape& x, const PadAttrs& a) {
   PadView view{.mode = a.mode};
   int rank = x.rank();
-  const auto is_plain = [&](int i) { return a.before[static_cast<size_t>(i)] == 0 && a.after[static_cast<size_t>(i)] == 0; };
+  const auto is_plain = [&](int i) {
+    return a.before[static_cast<size_t>(i)] == 0 && a.after[static_cast<size_t>(i)] == 0;
+  };
   while (rank > 1 && is_plain(rank - 1)) view.block = checked_mul(view.block, x[--rank]);
   for (int i = 0; i < rank; ++i)
     view.axes.push_back({x[i], a.before[static_cast<size_t>(i)], a.after[static_cast<size_t>(i)], 1, 1});

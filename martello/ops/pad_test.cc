@@ -68,7 +68,9 @@ OP_TEST(pad, pad_case("zeros", randn({3, 4}), {.before = {1, 2}, .after = {0, 3}
          .inputs = {randn({2, 3})},
          .build = [](TensorList x) { return TensorList{pad_channels(x[0], 1, 2)}; },
          .reference =
-             [](const HostTensors& in) { return HostTensors{naive_pad(in[0], {.before = {0, 1}, .after = {0, 2}})}; }});
+             [](const HostTensors& in) {
+               return HostTensors{naive_pad(in[0], {.before = {0, 1}, .after = {0, 2}})};
+             }});
 OP_TEST(pad_grad, {.label = "reflected",
                    .inputs = {randn({6, 2})},
                    .build =
@@ -79,7 +81,10 @@ OP_TEST(pad_grad, {.label = "reflected",
                    .dtypes = {f32, f64, bf16, f16},
                    .second_order = true});
 
-OP_REFUSES(pad, too_few_numbers, [] { pad(placeholder({2, 3}, f32, "x"), {.before = {1}, .after = {1}}); },
+OP_REFUSES(pad, too_few_numbers,
+           [] {
+             pad(placeholder({2, 3}, f32, "x"), {.before = {1}, .after = {1}});
+           },
            {"one number per dimension"})
 OP_REFUSES(pad, negative, [] { pad(placeholder({2}, f32, "x"), {.before = {-1}, .after = {0}}); }, {"[-1]", "slice"})
 OP_REFUSES(pad, reflects_too_much,
@@ -93,8 +98,8 @@ OP_REFUSES(pad, value_of_other_type,
 OP_REFUSES(pad, too_large,
            [] { pad(placeholder({int64_t{1} << 62}, f32, "x"), {.before = {int64_t{1} << 62}, .after = {0}}); }, {})
 OP_REFUSES(pad, channels_of_a_scalar, [] { pad_channels(placeholder({}, f32, "x"), 1, 1); }, {"last axis"})
-OP_REFUSES(pad_grad, smaller_than_padding,
-           [] { pad_grad(placeholder({1}, f32, "x"), {.before = {1}, .after = {1}}); }, {"smaller", "2"})
+OP_REFUSES(pad_grad, smaller_than_padding, [] { pad_grad(placeholder({1}, f32, "x"), {.before = {1}, .after = {1}}); },
+           {"smaller", "2"})
 
 }  // namespace
 }  // namespace martello::testing

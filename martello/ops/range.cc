@@ -21,8 +21,8 @@ namespace {
 constexpr double kMostElements = 9007199254740992.0;
 
 int64_t count_between(const ShapeContext& c, double start, double limit, double delta) {
-  MARTELLO_CHECK(std::isfinite(start) && std::isfinite(limit) && std::isfinite(delta) && delta != 0, c.where(),
-                 "from ", start, " to ", limit, " by ", delta, ": all must be finite and delta not 0.");
+  MARTELLO_CHECK(std::isfinite(start) && std::isfinite(limit) && std::isfinite(delta) && delta != 0, c.where(), "from ",
+                 start, " to ", limit, " by ", delta, ": all must be finite and delta not 0.");
   const double count = std::max(0.0, std::ceil((limit - start) / delta));
   MARTELLO_CHECK(count <= kMostElements, c.where(), "from ", start, " to ", limit, " by ", delta,
                  " has too many elements: ", count, ".");
@@ -135,7 +135,8 @@ Tensor range(Operand start, Operand limit, Operand delta, Name name) {
   if (!all_numbers) return add_op(op_range, {start, limit, delta}, RangeAttrs{}, name);
   const bool all_integral = start.is_integral() && limit.is_integral() && delta.is_integral();
   LineScope line(start.line());
-  return add_op(op_range, {}, RangeAttrs{start.number(), limit.number(), delta.number(), all_integral ? i64 : f32}, name);
+  return add_op(op_range, {}, RangeAttrs{start.number(), limit.number(), delta.number(), all_integral ? i64 : f32},
+                name);
 }
 
 Tensor eye(int64_t n, DType dtype, Name name) { return eye({n, n, dtype}, name); }
@@ -145,8 +146,8 @@ Tensor invert_permutation(Operand p, Name name) { return add_op(op_invert_permut
 TensorList meshgrid(TensorList xs, MeshgridAttrs attrs, Name name) {
   LineScope line(name.line());
   for (const Tensor& x : xs)
-    MARTELLO_CHECK(x.rank() == 1, "[meshgrid '", name.text(), "'] takes vectors but '", x.name(), "' is ", x.shape(), ".\n  at ",
-                   LineScope::effective(name.line()).str());
+    MARTELLO_CHECK(x.rank() == 1, "[meshgrid '", name.text(), "'] takes vectors but '", x.name(), "' is ", x.shape(),
+                   ".\n  at ", LineScope::effective(name.line()).str());
   const bool swaps = !attrs.matrix_indexing && xs.size() > 1;
   const auto axis_of = [&](size_t i) { return swaps && i < 2 ? 1 - i : i; };
   TensorList sizes;

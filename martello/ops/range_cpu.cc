@@ -32,7 +32,8 @@ void fill_integers(T* y, int64_t n, int64_t start, int64_t delta, int threads) {
 Kernel range_of_inputs(const KernelPlan& plan) {
   return Kernel([is_i32 = plan.out[0].dtype == i32](const KernelRun& run) {
     const int64_t n = run.out_[0].count;
-    if (is_i32) return fill_integers(run.out<int32_t>(0).data(), n, run.in<int32_t>(0)[0], run.in<int32_t>(2)[0], run.threads);
+    if (is_i32)
+      return fill_integers(run.out<int32_t>(0).data(), n, run.in<int32_t>(0)[0], run.in<int32_t>(2)[0], run.threads);
     fill_integers(run.out<int64_t>(0).data(), n, run.in<int64_t>(0)[0], run.in<int64_t>(2)[0], run.threads);
   });
 }

@@ -25,7 +25,10 @@ OpCase range_case(std::string label, double start, double limit, double delta, H
 
 OpCase eye_case(std::string label, int64_t rows, int64_t columns, DType dtype) {
   return {.label = std::move(label),
-          .build = [=](TensorList) { return TensorList{eye({rows, columns, dtype})}; },
+          .build =
+              [=](TensorList) {
+                return TensorList{eye({rows, columns, dtype})};
+              },
           .reference =
               [=](const HostTensors&) {
                 return HostTensors{tabulate(Shape(rows, columns), dtype, [](const Index& i) { return i[0] == i[1]; })};
@@ -54,10 +57,16 @@ OP_TEST(range, range_case("up", 2, 7, 1, HostTensor::of<int64_t>({2, 3, 4, 5, 6}
         {.label = "every second row",
          .inputs = {randn({5, 2})},
          .build = [](TensorList x) { return TensorList{range(1, shape(x[0])[0], 2)}; },
-         .reference = [](const HostTensors&) { return HostTensors{HostTensor::of<int64_t>({1, 3})}; }},
+         .reference =
+             [](const HostTensors&) {
+               return HostTensors{HostTensor::of<int64_t>({1, 3})};
+             }},
         {.label = "grid",
          .inputs = {randn({3}), randn({2})},
-         .build = [](TensorList x) { return meshgrid({x[0], x[1]}); },
+         .build =
+             [](TensorList x) {
+               return meshgrid({x[0], x[1]});
+             },
          .reference =
              [](const HostTensors& in) {
                const Shape y(2, 3);
@@ -77,8 +86,14 @@ OP_TEST(range, range_case("up", 2, 7, 1, HostTensor::of<int64_t>({2, 3, 4, 5, 6}
 OP_TEST(eye, eye_case("square", 4, 4, f32), eye_case("wide", 2, 5, i32), eye_case("tall", 5, 2, boolean),
         eye_case("half", 3, 3, bf16), eye_case("empty", 0, 3, f64));
 OP_TEST(invert_permutation,
-        {.label = "i32", .inputs = {HostTensor::of<int32_t>({3, 0, 2, 1})}, .build = build_inverse, .reference = naive_inverse},
-        {.label = "i64", .inputs = {HostTensor::of<int64_t>({1, 2, 0})}, .build = build_inverse, .reference = naive_inverse},
+        {.label = "i32",
+         .inputs = {HostTensor::of<int32_t>({3, 0, 2, 1})},
+         .build = build_inverse,
+         .reference = naive_inverse},
+        {.label = "i64",
+         .inputs = {HostTensor::of<int64_t>({1, 2, 0})},
+         .build = build_inverse,
+         .reference = naive_inverse},
         {.label = "empty", .inputs = {HostTensor(Shape(0), i32)}, .build = build_inverse, .reference = naive_inverse});
 
 TEST(range, follows_the_batch_symbol) {

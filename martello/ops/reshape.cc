@@ -44,7 +44,8 @@ bool has_zero(const std::vector<int64_t>& dims) { return std::find(dims.begin(),
 
 class Reshaping {
  public:
-  Reshaping(const ShapeContext& c, std::vector<int64_t> sizes) : c_(c), x_(c.in[0].shape.symbolic()), y_(std::move(sizes)) {
+  Reshaping(const ShapeContext& c, std::vector<int64_t> sizes)
+      : c_(c), x_(c.in[0].shape.symbolic()), y_(std::move(sizes)) {
     const auto minus_one = std::count(y_.begin(), y_.end(), kUnknown);
     MARTELLO_CHECK(minus_one <= 1 || c.in.size() > 1, c.where(), "shape ", dims_text(y_), " has ", minus_one,
                    " sizes of -1; one can be inferred. Use shape(x)[i] for the others.");
@@ -69,8 +70,9 @@ class Reshaping {
       infer(from, to);
     } else if (is_complete_ && from.unknown.empty() && to.unknown.empty()) {
       const bool is_empty = has_zero(x_) && has_zero(y_);
-      MARTELLO_CHECK(is_empty || from.known == to.known, c_.where(), "x ", c_.in[0].shape, " has not as many elements as the shape ",
-                     dims_text(y_), " asks for (", from.known, " and ", to.known, " in the dimensions that differ).");
+      MARTELLO_CHECK(is_empty || from.known == to.known, c_.where(), "x ", c_.in[0].shape,
+                     " has not as many elements as the shape ", dims_text(y_), " asks for (", from.known, " and ",
+                     to.known, " in the dimensions that differ).");
     }
   }
 
@@ -209,10 +211,8 @@ constinit const OpDef op_expand_dims = {
     .cpu = reshape_cpu,
     .value = internal::same_elements,
     .is_alias = true,
-    .rows_of =
-        [](const ShapeContext& c, size_t) {
-          return same_if(normalized_axis(c.attrs<AxisAttrs>().axis, c.in[0].shape.rank() + 1) > 0);
-        },
+    .rows_of = [](const ShapeContext& c,
+                  size_t) { return same_if(normalized_axis(c.attrs<AxisAttrs>().axis, c.in[0].shape.rank() + 1) > 0); },
     .family = "Shapes",
 };
 
@@ -232,7 +232,8 @@ constinit const OpDef op_squeeze = {
 };
 
 Tensor reshape(Operand x, Extents shape, Name name) {
-  return add_op(op_reshape, with_extents({x}, shape, name), ReshapeAttrs{shape.is_static() ? shape.shape() : Shape()}, name);
+  return add_op(op_reshape, with_extents({x}, shape, name), ReshapeAttrs{shape.is_static() ? shape.shape() : Shape()},
+                name);
 }
 Tensor flatten(Operand x, Name name) { return add_op(op_flatten, {x}, name); }
 Tensor expand_dims(Operand x, int axis, Name name) { return add_op(op_expand_dims, {x}, AxisAttrs{axis}, name); }

@@ -43,19 +43,31 @@ OP_TEST(reshape, reshape_case("matrix", randn({4, 6}), {3, 8}, {3, 8}),
         {.label = "by the shape of another",
          .inputs = {randn({4, 6}), randn({3, 8})},
          .build = [](TensorList x) { return TensorList{reshape(x[0], shape(x[1])) + 0 * x[1]}; },
-         .reference = [](const HostTensors& in) { return HostTensors{in[0].reshaped({3, 8})}; }},
+         .reference =
+             [](const HostTensors& in) {
+               return HostTensors{in[0].reshaped({3, 8})};
+             }},
         {.label = "flattened behind the batch",
          .inputs = {randn({5, 2, 3})},
-         .build = [](TensorList x) { return TensorList{reshape(x[0], {shape(x[0])[0], -1})}; },
+         .build =
+             [](TensorList x) {
+               return TensorList{reshape(x[0], {shape(x[0])[0], -1})};
+             },
          .reference = reshaped_to({5, 6})},
         {.label = "empty batch with a tensor size",
          .inputs = {randn({0, 2, 3})},
-         .build = [](TensorList x) { return TensorList{reshape(x[0], {shape(x[0])[0], -1})}; },
+         .build =
+             [](TensorList x) {
+               return TensorList{reshape(x[0], {shape(x[0])[0], -1})};
+             },
          .reference = reshaped_to({0, 6}),
          .gradient = false},
         {.label = "bytes",
          .inputs = {integers({6}, 0, 200, u8)},
-         .build = [](TensorList x) { return TensorList{reshape(x[0], {2, 3})}; },
+         .build =
+             [](TensorList x) {
+               return TensorList{reshape(x[0], {2, 3})};
+             },
          .reference = reshaped_to({2, 3})});
 
 OP_TEST(flatten,
@@ -79,13 +91,24 @@ OP_TEST(squeeze, squeeze_case("all", {1, 3, 1, 2}, {}, {3, 2}), squeeze_case("on
         squeeze_case("from the end", {3, 1, 1}, {-1, -2}, {3}), squeeze_case("to scalar", {1, 1}, {0, 1}, {}),
         squeeze_case("empty", {0, 1}, {1}, {0}));
 
-OP_REFUSES(reshape, other_count, [] { reshape(placeholder({2, 3}, f32, "x"), {4, 2}); }, {"reshape", "[2, 3]", "[4, 2]"})
+OP_REFUSES(reshape, other_count,
+           [] {
+             reshape(placeholder({2, 3}, f32, "x"), {4, 2});
+           },
+           {"reshape", "[2, 3]", "[4, 2]"})
 OP_REFUSES(reshape, two_inferred, [] { reshape(placeholder({2, 3}, f32, "x"), {-1, -1}); }, {"2 sizes of -1"})
 OP_REFUSES(reshape, no_divisor, [] { reshape(placeholder({2, 3}, f32, "x"), {4, -1}); }, {"6", "multiple of 4"})
-OP_REFUSES(reshape, inferred_beside_zero, [] { reshape(placeholder({2, 0}, f32, "x"), {0, -1}); }, {"-1 beside a size of 0"})
+OP_REFUSES(reshape, inferred_beside_zero,
+           [] {
+             reshape(placeholder({2, 0}, f32, "x"), {0, -1});
+           },
+           {"-1 beside a size of 0"})
 OP_REFUSES(reshape, negative_size, [] { reshape(placeholder({2}, f32, "x"), {-7}); }, {"-7"})
 OP_REFUSES(reshape, too_many_elements,
-           [] { reshape(placeholder({2}, f32, "x"), {int64_t{1} << 62, int64_t{1} << 62}); }, {"reshape"})
+           [] {
+             reshape(placeholder({2}, f32, "x"), {int64_t{1} << 62, int64_t{1} << 62});
+           },
+           {"reshape"})
 OP_REFUSES(flatten, scalar, [] { flatten(placeholder({}, f32, "x")); }, {"flatten", "scalar"})
 OP_REFUSES(expand_dims, axis_out_of_range, [] { expand_dims(placeholder({2}, f32, "x"), 3); }, {"axis 3", "f32[2]"})
 OP_REFUSES(squeeze, not_one, [] { squeeze(placeholder({2, 1}, f32, "x"), {0}); }, {"dimension 0", "is 2"})

@@ -28,7 +28,8 @@ struct Scatter {
     blocks.indices = n;
     int64_t* rows = reinterpret_cast<int64_t*>(run.scratch);
     index.fill(run.in_[indices].data, blocks.batch * n, limit, rows, run.threads);
-    internal::add_rows(dtype, run.in_[values].data, rows, run.out_[0].data, blocks, rows + blocks.batch * n, run.threads);
+    internal::add_rows(dtype, run.in_[values].data, rows, run.out_[0].data, blocks, rows + blocks.batch * n,
+                       run.threads);
   }
 };
 
@@ -39,8 +40,8 @@ Kernel scatter_nd_cpu(const KernelPlan& plan) {
   const int depth = static_cast<int>(indices[-1]);
   const int64_t tuples = indices.num_elements(0, indices.rank() - 1);
   const RowBlocks blocks{1, 1, y.num_elements(0, depth), y.num_elements(depth, y.rank()), tuples};
-  const Scatter scatter{blocks, RowIndex(plan, 0, y.slice(0, depth).symbolic()), plan.out[0].dtype, 0, 1,
-                        depth > 0 ? y[0] : 1};
+  const Scatter scatter{
+      blocks, RowIndex(plan, 0, y.slice(0, depth).symbolic()), plan.out[0].dtype, 0, 1, depth > 0 ? y[0] : 1};
   Kernel kernel([scatter, depth, tuples](const KernelRun& run) {
     scatter.run(run, depth > 0 ? run.in_[0].count / depth : tuples);
   });

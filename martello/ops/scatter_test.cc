@@ -66,11 +66,20 @@ OP_TEST(gather_grad, {.label = "batched",
                       .second_order = true});
 
 OP_REFUSES(scatter_nd, other_updates,
-           [] { scatter_nd(placeholder({3, 1}, i32, "i"), placeholder({3, 2}, f32, "u"), {4, 5}); }, {"[3, 2]", "[3, 5]"})
+           [] {
+             scatter_nd(placeholder({3, 1}, i32, "i"), placeholder({3, 2}, f32, "u"), {4, 5});
+           },
+           {"[3, 2]", "[3, 5]"})
 OP_REFUSES(scatter_nd, too_many_axes,
-           [] { scatter_nd(placeholder({3, 2}, i32, "i"), placeholder({3}, f32, "u"), {4}); }, {"address 2 axes"})
+           [] {
+             scatter_nd(placeholder({3, 2}, i32, "i"), placeholder({3}, f32, "u"), {4});
+           },
+           {"address 2 axes"})
 OP_REFUSES(scatter_nd, unknown_size,
-           [] { scatter_nd(placeholder({3, 1}, i32, "i"), placeholder({3}, f32, "u"), {-1}); }, {"unknown"})
+           [] {
+             scatter_nd(placeholder({3, 1}, i32, "i"), placeholder({3}, f32, "u"), {-1});
+           },
+           {"unknown"})
 OP_REFUSES(gather_grad, other_gradient,
            [] { gather_grad(placeholder({3}, f32, "dy"), placeholder({2}, i32, "i"), {}, {5}); }, {"[3]", "[2]"})
 

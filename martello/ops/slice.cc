@@ -48,8 +48,8 @@ std::vector<TensorSpec> slice_shape(const ShapeContext& c) {
     const int64_t n = x[static_cast<int>(i)];
     MARTELLO_CHECK(a.begin[i] >= 0 && a.size[i] >= -1, c.where(), "begin ", dims_text(a.begin), " and size ",
                    dims_text(a.size), " must not be negative (a size may be -1: the rest).");
-    MARTELLO_CHECK(n < 0 || (a.begin[i] <= n && a.size[i] <= n - a.begin[i]), c.where(), "begin ", a.begin[i], ", size ",
-                   a.size[i], " does not lie inside dimension ", i, " of x ", c.in[0].str(), ".");
+    MARTELLO_CHECK(n < 0 || (a.begin[i] <= n && a.size[i] <= n - a.begin[i]), c.where(), "begin ", a.begin[i],
+                   ", size ", a.size[i], " does not lie inside dimension ", i, " of x ", c.in[0].str(), ".");
   }
   Shape y = sliced_shape(internal::as_strided(a), x);
   for (size_t i = 0; i < rank; ++i)
@@ -133,8 +133,8 @@ constinit const OpDef op_slice = {
     .gradient = [](const GradContext& c) { return gradient_of_slice(c, internal::as_strided(c.attrs<SliceAttrs>())); },
     .cpu = slice_cpu,
     .value = [](const ShapeContext& c) { return sliced_elements(c, internal::as_strided(c.attrs<SliceAttrs>())); },
-    .rows_of =
-        [](const ShapeContext& c, size_t) { return same_if(is_whole(internal::as_strided(c.attrs<SliceAttrs>()), 0)); },
+    .rows_of = [](const ShapeContext& c,
+                  size_t) { return same_if(is_whole(internal::as_strided(c.attrs<SliceAttrs>()), 0)); },
     .cost = internal::copy_cost,
     .family = "Shapes",
 };
@@ -170,8 +170,8 @@ constinit const OpDef op_strided_slice_grad = {
           return list;
         },
     .cpu = strided_slice_grad_cpu,
-    .rows_of =
-        [](const ShapeContext& c, size_t) { return same_if(is_whole(c.attrs<StridedSliceGradAttrs>().slice, 0)); },
+    .rows_of = [](const ShapeContext& c,
+                  size_t) { return same_if(is_whole(c.attrs<StridedSliceGradAttrs>().slice, 0)); },
     .cost = internal::copy_cost,
     .family = "Shapes",
 };

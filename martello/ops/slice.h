@@ -1,6 +1,6 @@
 #pragma once
-#include <martello/ops/extents.h>
 #include <martello/graph/op_def.h>
+#include <martello/ops/extents.h>
 
 #include <limits>
 
@@ -37,8 +37,8 @@ struct StridedSliceAttrs {
 // begin, begin + stride ... before end along each axis, as Python slices: negative positions count from the end,
 // positions outside are moved to the border. Axes that are not named stay whole.
 //   strided_slice(x, {kEnd}, {kBefore}, {-1});  // x[::-1]
-Tensor strided_slice(Operand x, std::vector<int64_t> begin, std::vector<int64_t> end,
-                     std::vector<int64_t> stride = {}, Name name = "strided_slice");
+Tensor strided_slice(Operand x, std::vector<int64_t> begin, std::vector<int64_t> end, std::vector<int64_t> stride = {},
+                     Name name = "strided_slice");
 
 struct StridedSliceGradAttrs {
   StridedSliceAttrs slice = {};

@@ -1,5 +1,5 @@
-#include <martello/base/threads.h>
 #include <martello/base/checked.h>
+#include <martello/base/threads.h>
 #include <martello/graph/kernel.h>
 #include <martello/kernel/cpu/strided_copy.h>
 #include <martello/ops/internal/slice_range.h>
@@ -50,7 +50,8 @@ Kernel sliced(const KernelPlan& plan, const StridedSliceAttrs& a) {
 void fill_zeros(void* data, int64_t bytes, int threads) {
   constexpr int64_t kChunk = 1 << 18;
   parallel_for(threads, ceil_div(bytes, kChunk), [&](int64_t c) {
-    std::memset(static_cast<std::byte*>(data) + c * kChunk, 0, static_cast<size_t>(std::min(kChunk, bytes - c * kChunk)));
+    std::memset(static_cast<std::byte*>(data) + c * kChunk, 0,
+                static_cast<size_t>(std::min(kChunk, bytes - c * kChunk)));
   });
 }
 
@@ -67,7 +68,8 @@ Kernel strided_slice_grad_cpu(const KernelPlan& plan) {
   const Shape& dx = plan.out[0].shape;
   SliceView view = slice_view(plan.attrs<StridedSliceGradAttrs>().slice, dx, width);
   for (CopyDim& d : view.dims) std::swap(d.src, d.dst);
-  const int64_t planned = dx.rank() > 0 ? dx[0] : 1, row_bytes = dx.num_elements(std::min(1, dx.rank()), dx.rank()) * width;
+  const int64_t planned = dx.rank() > 0 ? dx[0] : 1,
+                row_bytes = dx.num_elements(std::min(1, dx.rank()), dx.rank()) * width;
   return Kernel([copy = cpu::RowwiseCopy(view.dims, width), offset = view.offset_bytes, keeps_rows = view.keeps_rows,
                  planned, row_bytes, slice_rows = dx.rank() > 0 ? plan.in[0].shape[0] : 1](const KernelRun& run) {
     const int64_t rows = keeps_rows ? run.in_rows(0) : planned;
@@ -82,9 +84,10 @@ Kernel select_row_cpu(const KernelPlan& plan) {
   const Shape& x = plan.in[0].shape;
   const int64_t index = plan.attrs<SelectRowAttrs>().index, width = size_of(plan.in[0].dtype);
   const int64_t elements = x.num_elements(1, x.rank()), row = index < 0 ? index + x[0] : index;
-  return Kernel([copy = cpu::StridedCopy({{elements, 1, 1}}, width), offset = row * elements * width](const KernelRun& run) {
-    copy.run(static_cast<const std::byte*>(run.in_[0].data) + offset, run.out_[0].data, run.threads);
-  });
+  return Kernel(
+      [copy = cpu::StridedCopy({{elements, 1, 1}}, width), offset = row * elements * width](const KernelRun& run) {
+        copy.run(static_cast<const std::byte*>(run.in_[0].data) + offset, run.out_[0].data, run.threads);
+      });
 }
 
 }  // namespace martello

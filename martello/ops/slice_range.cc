@@ -41,7 +41,8 @@ std::vector<SliceRange> slice_ranges(const StridedSliceAttrs& a, const Shape& sh
 }
 
 bool is_whole(const StridedSliceAttrs& a, size_t axis) {
-  return axis >= a.begin.size() || (a.begin[axis] == 0 && a.end[axis] == kEnd && (a.stride.empty() || a.stride[axis] == 1));
+  return axis >= a.begin.size() ||
+         (a.begin[axis] == 0 && a.end[axis] == kEnd && (a.stride.empty() || a.stride[axis] == 1));
 }
 
 StridedSliceAttrs as_strided(const SliceAttrs& a) {

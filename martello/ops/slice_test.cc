@@ -25,7 +25,9 @@ OpCase slice_case(std::string label, const HostTensor& x, List begin, List size,
           .inputs = {x},
           .build = [begin, size](TensorList in) { return TensorList{slice(in[0], begin, size)}; },
           .reference =
-              [begin, y](const HostTensors& in) { return HostTensors{naive_slice(in[0], begin, List(begin.size(), 1), y)}; },
+              [begin, y](const HostTensors& in) {
+                return HostTensors{naive_slice(in[0], begin, List(begin.size(), 1), y)};
+              },
           .dtypes = {f32, f64, bf16, f16},
           .second_order = is_floating(x.dtype())};
 }
@@ -55,7 +57,8 @@ HostTensors row(const HostTensors& in, int64_t r) {
 
 OP_TEST(slice, slice_case("inside", randn({4, 5}), {1, 2}, {2, 3}, {2, 3}),
         slice_case("to the end", randn({4, 5}), {1, 0}, {-1, -1}, {3, 5}),
-        slice_case("nothing", randn({4, 5}), {4, 0}, {0, 5}, {0, 5}), slice_case("all", randn({4, 5}), {0, 0}, {4, 5}, {4, 5}),
+        slice_case("nothing", randn({4, 5}), {4, 0}, {0, 5}, {0, 5}),
+        slice_case("all", randn({4, 5}), {0, 0}, {4, 5}, {4, 5}),
         slice_case("rank 6", randn({2, 2, 3, 1, 2, 3}), {1, 0, 1, 0, 0, 1}, {1, 2, 2, 1, 1, 2}, {1, 2, 2, 1, 1, 2}),
         slice_case("scalar", randn({}), {}, {}, {}), slice_case("bools", booleans({70}), {3}, {65}, {65}));
 OP_TEST(strided_slice, strided_case("every second", randn({7, 3}), {{1}, {kEnd}, {2}}, {1}, {3, 3}),
@@ -68,15 +71,14 @@ OP_TEST(strided_slice, strided_case("every second", randn({7, 3}), {{1}, {kEnd},
         strided_case("huge step", randn({4}), {{1}, {kEnd}, {kEnd}}, {1}, {1}),
         strided_case("huge step back", randn({4}), {{2}, {kBefore}, {kBefore}}, {2}, {1}),
         strided_case("empty", randn({0, 2}), {{0}, {kEnd}, {}}, {0}, {0, 2}));
-OP_TEST(strided_slice_grad,
-        {.label = "backwards by two",
-         .inputs = {randn({4, 3})},
-         .build =
-             [](TensorList x) {
-               return TensorList{strided_slice_grad(x[0], {{0, 6}, {kEnd, 1}, {1, -2}}, {-1, 7})};
-             },
-         .reference = naive_grad,
-         .second_order = true});
+OP_TEST(strided_slice_grad, {.label = "backwards by two",
+                             .inputs = {randn({4, 3})},
+                             .build =
+                                 [](TensorList x) {
+                                   return TensorList{strided_slice_grad(x[0], {{0, 6}, {kEnd, 1}, {1, -2}}, {-1, 7})};
+                                 },
+                             .reference = naive_grad,
+                             .second_order = true});
 OP_TEST(select_row,
         {.label = "first",
          .inputs = {randn({3, 4})},
@@ -94,9 +96,14 @@ OP_TEST(select_row,
 OP_TEST(reverse,
         {.label = "two axes",
          .inputs = {randn({3, 2, 4})},
-         .build = [](TensorList x) { return TensorList{reverse(x[0], {0, -1})}; },
+         .build =
+             [](TensorList x) {
+               return TensorList{reverse(x[0], {0, -1})};
+             },
          .reference =
-             [](const HostTensors& in) { return HostTensors{naive_slice(in[0], {2, 0, 3}, {-1, 1, -1}, in[0].shape())}; },
+             [](const HostTensors& in) {
+               return HostTensors{naive_slice(in[0], {2, 0, 3}, {-1, 1, -1}, in[0].shape())};
+             },
          .second_order = true},
         {.label = "a long vector",
          .inputs = {randn({37})},
@@ -120,11 +127,23 @@ OP_REFUSES(slice, outside, [] { slice(placeholder({4}, f32, "x"), {2}, {3}); }, 
 OP_REFUSES(slice, too_few_numbers, [] { slice(placeholder({4, 4}, f32, "x"), {2}, {3}); }, {"one number per dimension"})
 OP_REFUSES(slice, negative_begin, [] { slice(placeholder({4}, f32, "x"), {-1}, {1}); }, {"[-1]", "negative"})
 OP_REFUSES(slice, overflow, [] { slice(placeholder({kUnknown}, f32, "x"), {kEnd}, {kEnd}); }, {})
-OP_REFUSES(strided_slice, stride_of_zero, [] { strided_slice(placeholder({4}, f32, "x"), {0}, {4}, {0}); }, {"stride 0 is 0"})
-OP_REFUSES(strided_slice, lists_of_other_length, [] { strided_slice(placeholder({4}, f32, "x"), {0}, {4, 4}); }, {"1", "2"})
-OP_REFUSES(strided_slice, too_many_axes, [] { strided_slice(placeholder({4}, f32, "x"), {0, 0}, {4, 4}); }, {"slices 2"})
+OP_REFUSES(strided_slice, stride_of_zero, [] { strided_slice(placeholder({4}, f32, "x"), {0}, {4}, {0}); },
+           {"stride 0 is 0"})
+OP_REFUSES(strided_slice, lists_of_other_length,
+           [] {
+             strided_slice(placeholder({4}, f32, "x"), {0}, {4, 4});
+           },
+           {"1", "2"})
+OP_REFUSES(strided_slice, too_many_axes,
+           [] {
+             strided_slice(placeholder({4}, f32, "x"), {0, 0}, {4, 4});
+           },
+           {"slices 2"})
 OP_REFUSES(strided_slice_grad, other_slice,
-           [] { strided_slice_grad(placeholder({3}, f32, "x"), {{0}, {2}, {}}, {5}); }, {"[3]", "[2]"})
+           [] {
+             strided_slice_grad(placeholder({3}, f32, "x"), {{0}, {2}, {}}, {5});
+           },
+           {"[3]", "[2]"})
 OP_REFUSES(select_row, out_of_range, [] { placeholder({4}, f32, "x")[4]; }, {"index 4", "4 rows"})
 OP_REFUSES(select_row, scalar, [] { placeholder({}, f32, "x")[0]; }, {"scalar"})
 OP_REFUSES(reverse, axis_out_of_range, [] { reverse(placeholder({4}, f32, "x"), {1}); }, {"axis 1"})

@@ -18,8 +18,8 @@ void check_block(const ShapeContext& c) {
   MARTELLO_CHECK(static_cast<int>(n) < c.in[0].shape.rank(), c.where(), "block ", dims_text(a.block), " needs ", n + 1,
                  " dimensions, x is ", c.in[0].str(), ".");
   MARTELLO_CHECK((a.before.empty() || a.before.size() == n) && (a.after.empty() || a.after.size() == n), c.where(),
-                 "before ", dims_text(a.before), " and after ", dims_text(a.after), " need one number per axis of block ",
-                 dims_text(a.block), ".");
+                 "before ", dims_text(a.before), " and after ", dims_text(a.after),
+                 " need one number per axis of block ", dims_text(a.block), ".");
   for (const int64_t b : a.block)
     MARTELLO_CHECK(b > 0, c.where(), "block ", dims_text(a.block), " needs sizes of 1 or more.");
   for (const auto* list : {&a.before, &a.after})

@@ -81,9 +81,8 @@ Kernel space_to_batch_nd_cpu(const KernelPlan& plan) {
 }
 
 Kernel batch_to_space_nd_cpu(const KernelPlan& plan) {
-  return Kernel([list = copies(plan, plan.out[0].shape, plan.in[0].shape, false)](const KernelRun& run) {
-    copy_all(list, run);
-  });
+  return Kernel(
+      [list = copies(plan, plan.out[0].shape, plan.in[0].shape, false)](const KernelRun& run) { copy_all(list, run); });
 }
 
 }  // namespace martello

@@ -21,8 +21,8 @@ std::vector<int64_t> even_sizes(const ShapeContext& c, int axis, int64_t pieces)
   const int64_t whole = c.in[0].shape[axis];
   MARTELLO_CHECK(pieces > 0 && pieces <= kMostPieces, c.where(), "cannot make ", pieces, " pieces; 1 to ", kMostPieces,
                  " are possible.");
-  MARTELLO_CHECK(whole < 0 || whole % pieces == 0, c.where(), "dimension ", axis, " of x ", c.in[0].str(), " is ", whole,
-                 ", not a multiple of ", pieces, " pieces. Give the sizes.");
+  MARTELLO_CHECK(whole < 0 || whole % pieces == 0, c.where(), "dimension ", axis, " of x ", c.in[0].str(), " is ",
+                 whole, ", not a multiple of ", pieces, " pieces. Give the sizes.");
   int64_t piece = whole < 0 ? kUnknown : whole / pieces;
   if (pieces == 1) piece = dim_of(c.in[0].shape, axis);
   return std::vector<int64_t>(static_cast<size_t>(pieces), piece);
@@ -47,8 +47,8 @@ std::vector<int64_t> given_sizes(const ShapeContext& c, int axis, std::vector<in
 std::vector<TensorSpec> split_shape(const ShapeContext& c) {
   const auto& a = c.attrs<SplitAttrs>();
   const int axis = c.check_axis(0, a.axis);
-  const auto sizes = a.pieces != 0 ? even_sizes(c, axis, a.pieces)
-                                   : given_sizes(c, axis, internal::asked_sizes(c, 1, a.sizes));
+  const auto sizes =
+      a.pieces != 0 ? even_sizes(c, axis, a.pieces) : given_sizes(c, axis, internal::asked_sizes(c, 1, a.sizes));
   std::vector<TensorSpec> out;
   for (const int64_t s : sizes) out.push_back({.shape = c.in[0].shape.with(axis, s), .dtype = c.in[0].dtype});
   return out;
@@ -80,8 +80,8 @@ constinit const OpDef op_split = {
         [](const KernelPlan& plan) {
           return split_cpu(plan, normalized_axis(plan.attrs<SplitAttrs>().axis, plan.in[0].shape.rank()));
         },
-    .rows_of =
-        [](const ShapeContext& c, size_t) { return internal::same_if(c.check_axis(0, c.attrs<SplitAttrs>().axis) > 0); },
+    .rows_of = [](const ShapeContext& c,
+                  size_t) { return internal::same_if(c.check_axis(0, c.attrs<SplitAttrs>().axis) > 0); },
     .cost = internal::copy_cost,
     .family = "Shapes",
 };

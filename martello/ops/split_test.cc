@@ -32,26 +32,41 @@ OpCase split_case(std::string label, HostTensor x, std::vector<int64_t> asked, s
 }
 
 OP_TEST(split, split_case("rows", randn({6, 2}), {1, 2, 3}, {1, 2, 3}, 0),
-        split_case("columns", randn({2, 6}), {4, 2}, {4, 2}, 1), split_case("the rest", randn({2, 6}), {1, -1, 2}, {1, 3, 2}, -1),
-        split_case("an empty piece", randn({3, 2}), {3, 0}, {3, 0}, 0), split_case("empty", randn({0, 2}), {0, 0}, {0, 0}, 0),
+        split_case("columns", randn({2, 6}), {4, 2}, {4, 2}, 1),
+        split_case("the rest", randn({2, 6}), {1, -1, 2}, {1, 3, 2}, -1),
+        split_case("an empty piece", randn({3, 2}), {3, 0}, {3, 0}, 0),
+        split_case("empty", randn({0, 2}), {0, 0}, {0, 0}, 0),
         split_case("rank 6", randn({1, 2, 4, 1, 2, 2}), {1, 3}, {1, 3}, 2),
-        split_case("one piece", randn({3, 2}), {3}, {3}, 0), split_case("integers", integers({4}, -9, 9), {1, 3}, {1, 3}, 0),
+        split_case("one piece", randn({3, 2}), {3}, {3}, 0),
+        split_case("integers", integers({4}, -9, 9), {1, 3}, {1, 3}, 0),
         {.label = "equal pieces",
          .inputs = {randn({2, 6})},
          .build = [](TensorList x) { return split(x[0], 3, 1); },
-         .reference = [](const HostTensors& in) { return naive_split(in[0], {2, 2, 2}, 1); },
+         .reference =
+             [](const HostTensors& in) {
+               return naive_split(in[0], {2, 2, 2}, 1);
+             },
          .second_order = true},
         {.label = "one of two used",
          .inputs = {randn({2, 6})},
-         .build = [](TensorList x) { return TensorList{split(x[0], {2, 4}, 1)[1]}; },
-         .reference = [](const HostTensors& in) { return HostTensors{naive_split(in[0], {2, 4}, 1)[1]}; }},
+         .build =
+             [](TensorList x) {
+               return TensorList{split(x[0], {2, 4}, 1)[1]};
+             },
+         .reference =
+             [](const HostTensors& in) {
+               return HostTensors{naive_split(in[0], {2, 4}, 1)[1]};
+             }},
         {.label = "sizes of others",
          .inputs = {randn({5, 2}), randn({3}), randn({2})},
          .build =
              [](TensorList x) {
                return split(x[0], {shape(x[1])[0], shape(x[2])[0]}, 0);
              },
-         .reference = [](const HostTensors& in) { return naive_split(in[0], {3, 2}, 0); },
+         .reference =
+             [](const HostTensors& in) {
+               return naive_split(in[0], {3, 2}, 0);
+             },
          .gradient = false},
         {.label = "unstacked",
          .inputs = {randn({2, 3, 4})},

@@ -36,6 +36,26 @@ Tensor permuted(Tensor x, std::vector<int> first, const std::vector<int>& second
   return std::is_sorted(first.begin(), first.end()) ? x : transpose(x, first);
 }
 
+// What to sum over, all checked.
+struct Sums {
+  std::vector<int> a, b;
+};
+Sums checked_sums(Operand a, Operand b, const TensordotAttrs& attrs, Name name) try {
+  const std::string where = str("[tensordot '", name.text(), "'] ");
+  MARTELLO_CHECK(!a.is_number() && !b.is_number(), where, "takes two tensors, not a number. Use a * number.");
+  const Shape &sa = a.tensor().shape(), &sb = b.tensor().shape();
+  const Sums sums{checked_axes(where, "a", attrs.a_axes, sa), checked_axes(where, "b", attrs.b_axes, sb)};
+  MARTELLO_CHECK(sums.a.size() == sums.b.size(), where, "names ", sums.a.size(), " axes of a but ", sums.b.size(),
+                 " of b.");
+  for (size_t i = 0; i < sums.a.size(); ++i)
+    MARTELLO_CHECK(internal::may_be_equal(sa[sums.a[i]], sb[sums.b[i]]), where, "axis ", sums.a[i], " of a ", sa,
+                   " and axis ", sums.b[i], " of b ", sb, " have sizes ", sa[sums.a[i]], " and ", sb[sums.b[i]], ".");
+  return sums;
+} catch (Error& e) {
+  e.add_context(str("at ", LineScope::effective(a.line()).str()));
+  throw;
+}
+
 // Sizes of these dimensions; as scalars of shape(x) where unknown.
 TensorList sizes_of(Tensor x, const std::vector<int>& axes) {
   TensorList list;
@@ -70,17 +90,10 @@ Tensor as_matrix(const std::string& where, Tensor x, const std::vector<int>& row
 }  // namespace
 
 Tensor tensordot(Operand a, Operand b, TensordotAttrs attrs, Name name) {
-  LineScope line(name.line());
+  const auto [sum_a, sum_b] = checked_sums(a, b, attrs, name);
+  LineScope line(a.line());
   const std::string where = str("[tensordot '", name.text(), "'] ");
-  MARTELLO_CHECK(!a.is_number() && !b.is_number(), where, "takes two tensors, not a number. Use a * number.");
   const Tensor ta = a.tensor(), tb = b.tensor();
-  const auto sum_a = checked_axes(where, "a", attrs.a_axes, ta.shape());
-  const auto sum_b = checked_axes(where, "b", attrs.b_axes, tb.shape());
-  MARTELLO_CHECK(sum_a.size() == sum_b.size(), where, "names ", sum_a.size(), " axes of a but ", sum_b.size(), " of b.");
-  for (size_t i = 0; i < sum_a.size(); ++i)
-    MARTELLO_CHECK(internal::may_be_equal(ta.dim(sum_a[i]), tb.dim(sum_b[i])), where, "axis ", sum_a[i], " of a ",
-                   ta.shape(), " and axis ", sum_b[i], " of b ", tb.shape(), " have sizes ", ta.dim(sum_a[i]), " and ",
-                   tb.dim(sum_b[i]), ".");
   const auto free_a = others(sum_a, ta.rank()), free_b = others(sum_b, tb.rank());
   const Tensor y = matmul(as_matrix(where, ta, free_a, sum_a), as_matrix(where, tb, sum_b, free_b));
   Shape out;
@@ -94,13 +107,11 @@ Tensor tensordot(Operand a, Operand b, TensordotAttrs attrs, Name name) {
 }
 
 Tensor tensordot(Operand a, Operand b, int axes, Name name) {
-  const std::string where = str("[tensordot '", name.text(), "'] ");
-  MARTELLO_CHECK(!a.is_number() && !b.is_number(), where, "takes two tensors, not a number. Use a * number.");
-  const int rank = a.tensor().rank();
-  MARTELLO_CHECK(axes >= 0 && axes <= rank && axes <= b.tensor().rank(), where, "cannot sum over ", axes, " axes of a ",
-                 a.tensor().shape(), " and b ", b.tensor().shape(), ".");
+  const int ra = a.is_number() ? 0 : a.tensor().rank(), rb = b.is_number() ? 0 : b.tensor().rank();
+  MARTELLO_CHECK(0 <= axes && axes <= std::min(ra, rb), "[tensordot '", name.text(), "'] cannot sum over ", axes,
+                 " axes of tensors of rank ", ra, " and ", rb, ".\n  at ", LineScope::effective(a.line()).str());
   std::vector<int> last(static_cast<size_t>(axes)), first(static_cast<size_t>(axes));
-  std::iota(last.begin(), last.end(), rank - axes);
+  std::iota(last.begin(), last.end(), ra - axes);
   std::iota(first.begin(), first.end(), 0);
   return tensordot(a, b, TensordotAttrs{Axes(last), Axes(first)}, name);
 }

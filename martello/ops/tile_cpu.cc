@@ -17,11 +17,12 @@ Kernel tile_cpu(const KernelPlan& plan) {
     dims.push_back({size, from[i], to[i]});
   }
   const int64_t planned = y.rank() > 0 ? y[0] : 1, first = dims.empty() ? 1 : dims[0].size;
-  return Kernel([copy = cpu::RowwiseCopy(dims, size_of(plan.in[0].dtype)), keeps_rows, planned, first](const KernelRun& run) {
-    const int64_t rows = keeps_rows ? run.in_rows(0) : planned;
-    copy.run(run.in_[0].data, run.out_[0].data, keeps_rows ? rows : first, run.threads);
-    run.set_out_rows(0, rows);
-  });
+  return Kernel(
+      [copy = cpu::RowwiseCopy(dims, size_of(plan.in[0].dtype)), keeps_rows, planned, first](const KernelRun& run) {
+        const int64_t rows = keeps_rows ? run.in_rows(0) : planned;
+        copy.run(run.in_[0].data, run.out_[0].data, keeps_rows ? rows : first, run.threads);
+        run.set_out_rows(0, rows);
+      });
 }
 
 }  // namespace martello

@@ -13,7 +13,7 @@ HostTensor naive_transpose(const HostTensor& x, const std::vector<int>& perm) {
   for (const int p : perm) y.push_back(x.shape()[p]);
   return tabulate(y, x.dtype(), [&](const Index& i) {
     Index from(i.size());
-    for (size_t d = 0; d < i.size(); ++d) from[static_cast<size_t>(perm[d])] = i[d];
+    for (size_t d = 0; d < i.size(); ++d) from[static_cast<size_t>(normalized_axis(perm[d], x.shape().rank()))] = i[d];
     return at(x, from);
   });
 }
@@ -33,21 +33,26 @@ OpCase large(OpCase c) {
   return c;
 }
 
-OP_TEST(transpose, transpose_case("matrix", randn({3, 5}), {1, 0}), transpose_case("batched", randn({2, 3, 5}), {0, 2, 1}),
+OP_TEST(transpose, transpose_case("matrix", randn({3, 5}), {1, 0}),
+        transpose_case("batched", randn({2, 3, 5}), {0, 2, 1}),
         large(transpose_case("large odd matrix", randn({67, 131}), {1, 0})),
         large(transpose_case("NHWC to NCHW", randn({2, 9, 7, 35}), {0, 3, 1, 2})),
         large(transpose_case("NCHW to NHWC", randn({2, 35, 9, 7}), {0, 2, 3, 1})),
         large(transpose_case("heads", randn({2, 17, 4, 8}), {0, 2, 1, 3})),
         large(transpose_case("three channels", randn({2, 50, 3}), {0, 2, 1})),
         transpose_case("negative axes", randn({2, 3, 4}), {-1, 0, -2}),
-        transpose_case("rank 6", randn({2, 1, 3, 2, 2, 2}), {5, 3, 1, 0, 4, 2}), transpose_case("vector", randn({5}), {0}),
-        transpose_case("identity", randn({3, 4}), {0, 1}), transpose_case("empty", randn({0, 4}), {1, 0}),
+        transpose_case("rank 6", randn({2, 1, 3, 2, 2, 2}), {5, 3, 1, 0, 4, 2}),
+        transpose_case("vector", randn({5}), {0}), transpose_case("identity", randn({3, 4}), {0, 1}),
+        transpose_case("empty", randn({0, 4}), {1, 0}),
         large(transpose_case("integers", integers({33, 34}, -9, 9, i64), {1, 0})),
         large(transpose_case("bools", booleans({33, 34}), {1, 0})),
         {.label = "reversed by default",
          .inputs = {randn({2, 3, 4})},
          .build = [](TensorList x) { return TensorList{transpose(x[0])}; },
-         .reference = [](const HostTensors& in) { return HostTensors{naive_transpose(in[0], {2, 1, 0})}; }},
+         .reference =
+             [](const HostTensors& in) {
+               return HostTensors{naive_transpose(in[0], {2, 1, 0})};
+             }},
         {.label = "scalar",
          .inputs = {randn({})},
          .build = [](TensorList x) { return TensorList{transpose(x[0])}; },

@@ -123,7 +123,11 @@ class Extraction {
   }
 
   void copy(OpNode& node) {
-    if (node.def == &op_placeholder && !is_fed(node.output(0)))
+    if (node.def == &op_placeholder && is_fed(node.output(0))) {  // reached through a control edge
+      nodes_[&node] = mapped(node.output(0)).node();
+      return;
+    }
+    if (node.def == &op_placeholder)
       throw InvalidArgument(str(node.where(), "needs a value: ", node.outputs[0].spec(),
                                 " was not fed. Add it to the feeds of the run.\n  ", node.context()));
     std::vector<Tensor> inputs;

@@ -56,7 +56,9 @@ TEST(plan_memory, never_lets_living_blocks_overlap) {
     EXPECT_EQ(layout.largest_live_bytes, largest);
     EXPECT_EQ(live_at(blocks, layout.step_at_peak), largest);
     for (size_t i = 0; i < blocks.size(); ++i)
-      if (layout.is_pin_kept[i]) EXPECT_EQ(layout.offsets[i], blocks[i].pinned_offset);
+      if (layout.is_pin_kept[i]) {
+        EXPECT_EQ(layout.offsets[i], blocks[i].pinned_offset);
+      }
   }
 }
 

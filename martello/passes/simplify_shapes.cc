@@ -1,5 +1,7 @@
 #include <martello/ops/broadcast.h>
+#include <martello/graph/inline.h>
 #include <martello/ops/concat.h>
+#include <martello/ops/cond.h>
 #include <martello/ops/custom_gradient.h>
 #include <martello/ops/custom_gradient.h>
 #include <martello/ops/internal/permutation.h>
@@ -40,6 +42,26 @@ bool custom_gradient_is_built(Rewrite& rewrite, OpNode& node) {
   for (size_t i = 1; i < node.outputs.size(); ++i)
     rewrite.forward_output(node.output(static_cast<int>(i)), node.inputs[i]);
   return true;
+}
+
+// cond(p, c) { then(c) }  =>  cond(p) { then() with c inside }: sizes from outside must be known where a body is planned
+bool constants_into_branches(Rewrite& rewrite, OpNode& node) {
+  constexpr int64_t kMostElements = 64;
+  if (node.def != &op_cond) return false;
+  const auto& a = node.attrs.get<CondAttrs>();
+  const auto then_inputs = static_cast<size_t>(a.then_inputs);
+  std::vector<std::optional<HostTensor>> values[2];
+  std::vector<Tensor> inputs{node.inputs[0]};
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    const HostTensor* value = find_constant(node.inputs[i]);
+    const bool is_small = value && value->num_elements() <= kMostElements;
+    values[i > then_inputs].push_back(is_small ? std::optional(*value) : std::nullopt);
+    if (!is_small) inputs.push_back(node.inputs[i]);
+  }
+  if (inputs.size() == node.inputs.size()) return false;
+  CondAttrs made{with_constants(a.then_body, values[0]), with_constants(a.else_body, values[1]), 0};
+  made.then_inputs = static_cast<int64_t>(made.then_body.inputs().size());
+  return rewrite.become(node, op_cond, std::move(inputs), Attrs(std::move(made)));
 }
 
 // reshape(squeeze(x)), reshape(x, sizes), flatten(x)  =>  reshape(x) {shape}
@@ -163,6 +185,7 @@ bool broadcast_into_elementwise(Rewrite& rewrite, OpNode& node) {
 constexpr Rewrite::Rule kRules[] = {
     {"alias_without_effect", alias_without_effect},
     {"custom_gradient_of_values", custom_gradient_of_values},
+    {"constants_into_branches", constants_into_branches},
     {"custom_gradient_is_built", custom_gradient_is_built},
     {"one_reshape", one_reshape},
     {"concat_of_one", concat_of_one},

@@ -9,56 +9,15 @@
 #include <martello/ops/reduce.h>
 #include <martello/ops/softmax.h>
 #include <martello/ops/sparse_softmax_cross_entropy.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizer.h>
 #include <martello/runtime/hooked_session.h>
+#include <martello/runtime/internal/count_allocations.h>
 #include <martello/runtime/session.h>
 
 #include <gtest/gtest.h>
-
-#include <dlfcn.h>
-
-#include <atomic>
-#include <cstdlib>
-
-namespace {
-
-std::atomic<bool> is_counting = false;
-std::atomic<int64_t> allocations = 0;
-thread_local int library_depth = 0;
-
-void count() {
-  if (is_counting.load(std::memory_order_relaxed) && library_depth == 0) ++allocations;
-}
-
-}  // namespace
-
-// Calls into oneDNN pass through here, so that its own allocations can be told from ours.
-extern "C" int dnnl_primitive_execute(const void* primitive, void* stream, int count, const void* arguments) {
-  using Execute = int (*)(const void*, void*, int, const void*);
-  static const auto real = reinterpret_cast<Execute>(dlsym(RTLD_NEXT, "dnnl_primitive_execute"));
-  ++library_depth;
-  const int status = real(primitive, stream, count, arguments);
-  --library_depth;
-  return status;
-}
-
-void* operator new(size_t bytes) {
-  count();
-  if (void* p = std::malloc(bytes ? bytes : 1)) return p;
-  throw std::bad_alloc();
-}
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  count();
-  const auto a = static_cast<size_t>(alignment);
-  if (void* p = std::aligned_alloc(a, (bytes + a) / a * a)) return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace martello {
 namespace {
@@ -85,11 +44,9 @@ Model build(bool is_adam) {
 
 template <class F>
 int64_t count_allocations(F&& run) {
-  allocations = 0;
-  is_counting = true;
+  testing::start_counting_allocations();
   run();
-  is_counting = false;
-  return allocations;
+  return testing::stop_counting_allocations();
 }
 
 class Allocations : public ::testing::TestWithParam<bool> {};
@@ -130,7 +87,7 @@ TEST_P(Allocations, feeding_again_makes_none) {
 INSTANTIATE_TEST_SUITE_P(Optimizers, Allocations, ::testing::Bool());
 
 TEST(Allocation, the_hook_counts_ours) {
-  EXPECT_GT(count_allocations([] { delete new int(1); }), 0);
+  EXPECT_GT(count_allocations([] { std::vector<int>* volatile p = new std::vector<int>(8); delete p; }), 0);
 }
 
 }  // namespace

@@ -8,11 +8,14 @@
 #include <martello/ops/initializers.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/reduce.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/session.h>
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace martello {
 namespace {

@@ -5,6 +5,7 @@
 #include <martello/ops/binary.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/random.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/hooked_session.h>
@@ -35,7 +36,11 @@ TEST(HookedSession, hooks_run_in_order_around_one_run_and_only_the_callers_value
   std::vector<std::string> order;
   std::vector<float> seen;
   a.before = [&](RunContext& c) { order.push_back("before a"), c.fetch(v); };
-  b.before = [&](RunContext& c) { order.push_back("before b"), EXPECT_EQ(c.fetch(y), 0), EXPECT_EQ(c.fetch(v), 1); };
+  b.before = [&](RunContext& c) {
+    order.push_back("before b");
+    EXPECT_EQ(c.fetch(y), 0);
+    EXPECT_EQ(c.fetch(v), 1);
+  };
   a.after = [&](RunContext& c) { order.push_back("after a"), seen.push_back(c.value().scalar<float>()); };
   b.after = [&](RunContext& c) { order.push_back("after b"), seen.push_back(c.value(1).scalar<float>()); };
   HookedSession hooked(s, {&a, &b});
@@ -92,7 +97,10 @@ TEST(HookedSession, value_is_counted_per_hook_and_checked) {
   Hook a("asks"), b("does not");
   a.before = [&](RunContext& c) { c.fetch(x); };
   b.after = [](RunContext& c) { EXPECT_THROW(c.value(), InvalidArgument); };
-  a.after = [](RunContext& c) { EXPECT_THROW(c.value(1), InvalidArgument), EXPECT_EQ(c.value().scalar<float>(), 3); };
+  a.after = [](RunContext& c) {
+    EXPECT_THROW(c.value(1), InvalidArgument);
+    EXPECT_EQ(c.value().scalar<float>(), 3);
+  };
   HookedSession hooked(s, {&a, &b});
   hooked.run({});
 }
@@ -100,7 +108,7 @@ TEST(HookedSession, value_is_counted_per_hook_and_checked) {
 TEST(HookedSession, hooks_may_use_the_plain_session_and_see_the_callers_request) {
   GraphScope g;
   auto x = constant(3);
-  auto y = square(x, "y");
+  square(x, "y");
   Session s;
   Hook a("a");
   a.before = [&](RunContext& c) {

@@ -5,6 +5,7 @@
 #include <martello/ops/initializers.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/reduce.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizer.h>

@@ -10,6 +10,7 @@
 #include <martello/ops/reduce.h>
 #include <martello/ops/softmax.h>
 #include <martello/ops/sparse_softmax_cross_entropy.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizer.h>

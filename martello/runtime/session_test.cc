@@ -8,6 +8,7 @@
 #include <martello/ops/matmul.h>
 #include <martello/ops/random.h>
 #include <martello/ops/reduce.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/session.h>

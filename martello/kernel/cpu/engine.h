@@ -18,9 +18,10 @@ struct Instr {
 };
 
 // Element i of an operand lies at base + (bytes of i elements & mask): the mask is 0 for what does not move.
+// Without initializers: arrays of them lie on the stack of every run.
 struct Operand {
-  char* base = nullptr;
-  int64_t mask = 0;
+  char* base;
+  int64_t mask;
 };
 
 enum class InputKind { dense, fixed, periodic, repeat, gather };

@@ -18,17 +18,7 @@ dnnl::matmul::primitive_desc matmul_desc(const MatmulDesc& d, const dnnl::primit
 
 Primitive make_matmul(const OpInfo& op, const MatmulDesc& d, int threads) {
   return make_primitive<dnnl::matmul>(op, "matmul", threads, [&](Primitive::Impl& made) {
-    dnnl::primitive_attr attr = attributes();
-    if (d.relu) {
-      dnnl::post_ops after;
-#if DNNL_VERSION_MAJOR >= 3
-      after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.f, 0.f);
-#else
-      after.append_eltwise(1.f, dnnl::algorithm::eltwise_relu, 0.f, 0.f);
-#endif
-      attr.set_post_ops(after);
-    }
-    auto pd = matmul_desc(d, attr);
+    auto pd = matmul_desc(d, attributes());
     made.descs = {{Role::src, pd.src_desc()}, {Role::weights, pd.weights_desc()}, {Role::dst, pd.dst_desc()}};
     if (!d.bias.is_null()) made.descs.emplace_back(Role::bias, pd.bias_desc());
     return pd;

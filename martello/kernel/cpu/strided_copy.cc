@@ -47,10 +47,9 @@ void transpose_4x4(const std::byte* src, int64_t src_stride, std::byte* dst, int
   std::memcpy(&d, src + 3 * src_stride, 16);
   const Vec4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
   const Vec4 cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  const Vec4 out[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
-                       __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
-                       __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
-                       __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+  const Vec4 out[4] = {
+      __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5), __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+      __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
   for (int64_t i = 0; i < 4; ++i) std::memcpy(dst + i * dst_stride, &out[i], 16);
 }
 
@@ -121,7 +120,8 @@ void StridedCopy::choose_inner() {
   } else if (is_dense && column_.src == 0) {
     inner_ = Inner::repeated;
   } else if (is_dense) {
-    const auto row = std::find_if(outer_.begin(), outer_.end(), [&](const CopyDim& d) { return d.src == element_bytes_; });
+    const auto row =
+        std::find_if(outer_.begin(), outer_.end(), [&](const CopyDim& d) { return d.src == element_bytes_; });
     if (row == outer_.end()) return;
     inner_ = Inner::transposed;
     row_ = *row;
@@ -145,9 +145,8 @@ void StridedCopy::copy_unit(const std::byte* src, std::byte* dst, int64_t column
     case Inner::strided:
       return visit_width(element_bytes_, [&](auto t) { copy_strided<decltype(t)>(src, dst, column_, columns); });
     case Inner::transposed:
-      return visit_width(element_bytes_, [&](auto t) {
-        transpose_tile<decltype(t)>(src, column_.src, dst, row_.dst, rows, columns);
-      });
+      return visit_width(element_bytes_,
+                         [&](auto t) { transpose_tile<decltype(t)>(src, column_.src, dst, row_.dst, rows, columns); });
   }
 }
 

@@ -27,7 +27,9 @@ void expect_copied(const std::vector<CopyDim>& dims, int64_t src_size, int64_t d
   }
 }
 
-TEST(strided_copy, copies_dense_boxes_longer_than_a_block) { expect_copied({{3, 50000, 50000}, {50000, 1, 1}}, 150000, 150000); }
+TEST(strided_copy, copies_dense_boxes_longer_than_a_block) {
+  expect_copied({{3, 50000, 50000}, {50000, 1, 1}}, 150000, 150000);
+}
 TEST(strided_copy, repeats) { expect_copied({{4, 0, 100}, {100, 1, 1}}, 100, 400); }
 TEST(strided_copy, repeats_one_element) { expect_copied({{3, 1, 70}, {70, 0, 1}}, 3, 210); }
 TEST(strided_copy, reads_backwards) { expect_copied({{37, -1, 1}}, 37, 37, 36); }

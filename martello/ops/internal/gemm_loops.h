@@ -27,6 +27,7 @@ struct GemmLoops {
   void (*rows)(const GemmTask<T>&);
   // `count` columns of k rows as one panel, filled up with zeros. Either rows or columns lie one element apart.
   void (*pack)(const T* b, int64_t row, int64_t column, int64_t k, int64_t count, T* panel);
+  void (*relu)(T* y, int64_t count);  // in place
 };
 
 #define MARTELLO_GEMM_LOOPS(isa)                 \

@@ -121,13 +121,16 @@ double fold_native(__m256d x) {
 }
 #endif
 #if MARTELLO_VEC_BYTES == 64
+// Not by _mm512_extractf..., which GCC 12 warns of: its header passes an undefined vector.
 template <class Op>
 float fold_native(__m512 x) {
-  return fold_native<Op>(Op::of(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1)));
+  const __m256 high = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+  return fold_native<Op>(Op::of(_mm512_castps512_ps256(x), high));
 }
 template <class Op>
 double fold_native(__m512d x) {
-  return fold_native<Op>(Op::of(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1)));
+  const __m256d high = __builtin_shufflevector(x, x, 4, 5, 6, 7);
+  return fold_native<Op>(Op::of(_mm512_castpd512_pd256(x), high));
 }
 #endif
 template <class Op, class T>
