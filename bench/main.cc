@@ -3,6 +3,7 @@
 //   martello_bench check FILE...     the same rows, small: are the results right?
 //   martello_bench overhead          launch and planning
 //   martello_bench train [NAME...]   whole training steps; one JSON line each, as the peers print them
+//   martello_bench trace [NAME...]   the nodes of those steps, with times and implementations
 #include "ops.h"
 #include "train/train.h"
 
@@ -15,7 +16,7 @@
 namespace {
 
 constexpr const char* kHelp =
-    "usage: martello_bench [--threads N] [time|check] FILE.bench ... | overhead | train [tiny mlp ...]\n";
+    "usage: martello_bench [--threads N] [time|check] FILE.bench ... | overhead | train [tiny mlp ...] | trace [...]\n";
 
 int run(int argc, char** argv) {
   bench::Options options;
@@ -25,10 +26,12 @@ int run(int argc, char** argv) {
     else words.emplace_back(argv[i]);
   }
   const std::string job = words.empty() ? "" : words[0];
-  const bool is_job = job == "time" || job == "check" || job == "overhead" || job == "train";
+  const bool is_job = job == "time" || job == "check" || job == "overhead" || job == "train" ||
+                      job == "trace";
   const std::vector<std::string> rest(words.begin() + (is_job ? 1 : 0), words.end());
   if (job == "overhead") return bench::time_overhead(options);
   if (job == "train") return bench::time_training(rest, options.threads);
+  if (job == "trace") return bench::trace_training(rest, options.threads);
   if (rest.empty()) return std::fputs(kHelp, stderr), 2;
   return job == "check" ? bench::check_rows(rest) : bench::time_rows(rest, options);
 }

@@ -84,7 +84,7 @@ class Parser {
 
   std::string add_number(const std::string& word) {
     const std::string name = mt::str("%c", numbers_++);
-    row_.graph_text += mt::str(name, " = constant() {value=f32[] ", word, "}\n");
+    row_.graph_text += mt::str(name, " = constant() {value=f32[](", word, ")}\n");
     return name;
   }
 

@@ -2,6 +2,7 @@
 
 #include "../timing.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace mt = martello;
@@ -23,7 +24,37 @@ void time_work(const std::string& name, int threads) {
   std::fflush(stdout);
 }
 
+// Where the time of a step goes: the best of many runs of every node.
+void trace_work(const std::string& name, int threads) {
+  mt::GraphScope g;
+  const Work w = build_work(name);
+  mt::Session session(g.graph(), {.threads = threads});
+  const mt::Feeds feeds = {{w.x, w.x_value}, {w.label, w.label_value}};
+  mt::RunTrace best;
+  for (int i = 0; i < 200; ++i) {
+    mt::RunTrace trace;
+    session.run_traced(w.train, feeds, trace);
+    if (best.events.empty()) best = trace;
+    for (size_t e = 0; e < trace.events.size(); ++e)
+      best.events[e].duration_us = std::min(best.events[e].duration_us, trace.events[e].duration_us);
+  }
+  double total = 0;
+  const auto report = session.plan_report(w.train, feeds);
+  for (size_t e = 0; e < best.events.size(); ++e) {
+    total += best.events[e].duration_us;
+    std::printf("%9.2f us  %-32s %s\n", best.events[e].duration_us, best.events[e].op.c_str(),
+                report.implementations[e].c_str());
+  }
+  std::printf("%9.2f us  %s, %d threads\n", total, name.c_str(), threads);
+}
+
 }  // namespace
+
+int trace_training(const std::vector<std::string>& names, int threads) {
+  for (const std::string& name : names.empty() ? work_names() : names)
+    trace_work(name, threads > 0 ? threads : mt::default_threads());
+  return 0;
+}
 
 int time_training(const std::vector<std::string>& names, int threads) {
   for (const std::string& name : names.empty() ? work_names() : names) time_work(name, threads);

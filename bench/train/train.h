@@ -21,5 +21,7 @@ Work build_work(const std::string& name);
 
 // Prints one JSON line per work: median time of a step. All works when none is named.
 int time_training(const std::vector<std::string>& names, int threads);
+// Prints the nodes of a step with their times and implementations.
+int trace_training(const std::vector<std::string>& names, int threads);
 
 }  // namespace bench

@@ -30,7 +30,7 @@ std::vector<TensorSpec> placeholder_shape(const ShapeContext& c) {
 
 constinit const OpDef op_constant = {
     .name = "constant",
-    .doc = "a fixed value",
+    .doc = "y = `value`",
     .outputs = {"y"},
     .attrs = &attrs_type<ConstantAttrs>,
     .shape = constant_shape,
@@ -41,7 +41,7 @@ constinit const OpDef op_constant = {
 
 constinit const OpDef op_placeholder = {
     .name = "placeholder",
-    .doc = "a value fed by the caller of a run",
+    .doc = "y = what the caller of a run feeds",
     .outputs = {"y"},
     .attrs = &attrs_type<PlaceholderAttrs>,
     .shape = placeholder_shape,
@@ -52,7 +52,7 @@ constinit const OpDef op_placeholder = {
 
 constinit const OpDef op_arg = {
     .name = "arg",
-    .doc = "an input of a subgraph",
+    .doc = "y = an input of the body it stands in",
     .outputs = {"y"},
     .attrs = &attrs_type<PlaceholderAttrs>,
     .shape = placeholder_shape,
@@ -63,7 +63,7 @@ constinit const OpDef op_arg = {
 
 constinit const OpDef op_group = {
     .name = "group",
-    .doc = "nothing, after its control inputs",
+    .doc = "computes nothing; done when its control inputs are",
     .shape = [](const ShapeContext&) { return std::vector<TensorSpec>(); },
     .gradient = no_gradient,
     .family = "Control and state",

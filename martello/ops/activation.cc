@@ -27,6 +27,7 @@ template <const cpu::Formula& formula>
 constexpr OpDef activation_grad_op(const char* name, const char* doc, NameList inputs, GradientFn gradient) {
   OpDef op = activation_op<formula>(name, doc, gradient);
   op.inputs = inputs;
+  op.outputs = {"dx"};
   op.in_place = {{{1, 0}, {0, 0}}};
   return op;
 }
@@ -77,13 +78,13 @@ Tensor silu_gradient(Tensor x, Tensor dy) {
 MARTELLO_ACTIVATION(relu, "y = max(x, 0)", relu_grad(y, dy))
 MARTELLO_ACTIVATION(relu6, "y = min(max(x, 0), 6)", where(logical_and(x > 0, x < 6), dy, 0))
 MARTELLO_ACTIVATION(elu, "y = x where x > 0, else exp(x) - 1", where(x > 0, dy, dy * (y + 1)))
-MARTELLO_ACTIVATION(selu, "y = s x where x > 0, else s a (exp(x) - 1)",
+MARTELLO_ACTIVATION(selu, "y = s x where x > 0, else s a (exp(x) - 1); s = 1.0507, a = 1.6733",
                     where(x > 0, dy * kSeluScale, dy * (y + kSeluScale * kSeluAlpha)))
 MARTELLO_ACTIVATION(sigmoid, "y = 1 / (1 + exp(-x))", dy * (y * (1 - y)))
 MARTELLO_ACTIVATION(tanh, "y = tanh(x)", dy * (1 - square(y)))
 MARTELLO_ACTIVATION(softplus, "y = log(1 + exp(x))", dy * sigmoid(x))
 MARTELLO_ACTIVATION(silu, "y = x sigmoid(x)", silu_gradient(x, dy))
-MARTELLO_ACTIVATION(gelu, "y = x P(x), P the normal distribution", gelu_gradient(x, dy))
+MARTELLO_ACTIVATION(gelu, "y = x P(x), P(x) = (1 + erf(x / sqrt(2))) / 2", gelu_gradient(x, dy))
 MARTELLO_ACTIVATION(gelu_tanh, "y = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))", gelu_tanh_gradient(x, dy))
 // clang-format on
 

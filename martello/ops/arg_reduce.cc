@@ -36,7 +36,7 @@ Rows arg_reduce_rows(const ShapeContext& c, size_t) {
 
 constinit const OpDef op_argmax = {
     .name = "argmax",
-    .doc = "the index of the largest element along `axis`",
+    .doc = "index = where x is largest along `axis`, the first of equal ones",
     .inputs = {"x"},
     .outputs = {"index"},
     .attrs = &attrs_type<ArgReduceAttrs>,
@@ -50,7 +50,7 @@ constinit const OpDef op_argmax = {
 
 constinit const OpDef op_argmin = {
     .name = "argmin",
-    .doc = "the index of the smallest element along `axis`",
+    .doc = "index = where x is smallest along `axis`, the first of equal ones",
     .inputs = {"x"},
     .outputs = {"index"},
     .attrs = &attrs_type<ArgReduceAttrs>,
@@ -64,7 +64,7 @@ constinit const OpDef op_argmin = {
 
 constinit const OpDef op_count_nonzero = {
     .name = "count_nonzero",
-    .doc = "the number of elements along `axes` that are not 0",
+    .doc = "n = the number of elements along `axes` that are not 0",
     .inputs = {"x"},
     .outputs = {"n"},
     .attrs = &attrs_type<ReduceAttrs>,

@@ -71,7 +71,8 @@ OP_TEST(argmin, min_row("last axis", randn({9, 10}), {}), min_row("long rows", r
         min_row("only nan", HostTensor::of<double>({kNan, kNan}), {}));
 
 OP_TEST(count_nonzero, count_row("all", integers({7, 9}, 0, 3, i32), {}),
-        count_row("rows", integers({40, 19}, 0, 3, u8), {.axes = 0}), count_row("bools", booleans({4, 50}), {.axes = 1}),
+        count_row("rows", integers({40, 19}, 0, 3, u8), {.axes = 0}),
+        count_row("bools", booleans({4, 50}), {.axes = 1}),
         count_row("floats", HostTensor::of<double>({0, -0.0, 1, kNan}), {}),
         count_row("many", integers({100000}, 0, 3, i64), {}), count_row("none", randn({0, 2}), {.axes = 0}));
 

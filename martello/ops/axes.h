@@ -12,8 +12,7 @@ class Axes {
  public:
   Axes() = default;
   template <std::integral... I>
-    requires(sizeof...(I) > 0)
-  Axes(I... i) : values_{static_cast<int>(i)...} {}
+  requires(sizeof...(I) > 0) Axes(I... i) : values_{static_cast<int>(i)...} {}
   explicit Axes(std::vector<int> values) : values_(std::move(values)) {}
 
   const std::vector<int>& values() const { return values_; }

@@ -26,7 +26,11 @@ TEST(bias_add, adds_one_number_per_channel) {
 }
 
 Tensor x(Shape shape) { return placeholder(std::move(shape), f32, "x"); }
-OP_REFUSES(bias_add, another_number_of_channels, [] { bias_add(x({2, 3, 4}), x({3})); }, {"4 channels", "3 numbers", "nhwc"})
+OP_REFUSES(bias_add, another_number_of_channels,
+           [] {
+             bias_add(x({2, 3, 4}), x({3}));
+           },
+           {"4 channels", "3 numbers", "nhwc"})
 OP_REFUSES(bias_add, a_matrix_of_biases, [] { bias_add(x({2, 3}), x({1, 3})); }, {"vector", "[1, 3]"})
 OP_REFUSES(bias_add, a_vector, [] { bias_add(x({3}), x({3})); }, {"[3]", "rank 2"})
 

@@ -48,7 +48,7 @@ std::vector<TensorSpec> boolean_mask_grad_shape(const ShapeContext& c) {
 
 constinit const OpDef op_boolean_mask = {
     .name = "boolean_mask",
-    .doc = "the elements of x where mask is true, in their order",
+    .doc = "y = x[mask]: the elements, or rows, of x where mask is true, in their order",
     .inputs = {"x", "mask"},
     .outputs = {"y"},
     .shape = boolean_mask_shape,
@@ -65,7 +65,7 @@ constinit const OpDef op_boolean_mask = {
 
 constinit const OpDef op_boolean_mask_grad = {
     .name = "boolean_mask_grad",
-    .doc = "zeros with the rows of dy where mask is true, in their order",
+    .doc = "dx = 0, then dx[mask] = dy: the rows of dy where mask is true, in their order",
     .inputs = {"dy", "mask"},
     .outputs = {"dx"},
     .shape = boolean_mask_grad_shape,

@@ -21,7 +21,7 @@ std::optional<std::vector<int64_t>> cast_value(const ShapeContext& c) {
 
 constinit const OpDef op_cast = {
     .name = "cast",
-    .doc = "y = x in another dtype",
+    .doc = "y = x as numbers of `dtype`",
     .inputs = {"x"},
     .outputs = {"y"},
     .attrs = &attrs_type<CastAttrs>,

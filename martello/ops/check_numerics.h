@@ -9,7 +9,8 @@ struct CheckNumericsAttrs {
   static void fields(auto& self, auto&& f) { f("message", self.message); }
 };
 
-// x itself; the run fails when an element is NaN or infinite, with `message`, how many there are and where the first is.
+// x itself; the run fails when an element is NaN or infinite, with `message`, how many there are and where the first
+// is.
 Tensor check_numerics(Operand x, std::string message, Name name = "check_numerics");
 extern const OpDef op_check_numerics;
 

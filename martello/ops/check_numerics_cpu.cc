@@ -53,8 +53,10 @@ template <class T>
     (std::isnan(x[i]) ? nans : infs) += 1;
   }
   throw InvalidArgument(str(where, nans, " NaN and ", infs, " Inf of ", count, " elements; the first, ",
-                            std::isnan(x[first]) ? "NaN" : x[first] > 0 ? "Inf" : "-Inf", ", at index ",
-                            index_text(spec.shape, first), " of shape ", spec.shape, "."));
+                            std::isnan(x[first]) ? "NaN"
+                            : x[first] > 0       ? "Inf"
+                                                 : "-Inf",
+                            ", at index ", index_text(spec.shape, first), " of shape ", spec.shape, "."));
 }
 
 template <class T>

@@ -81,7 +81,7 @@ TensorList concat_gradient(const GradContext& c) {
 
 constinit const OpDef op_concat = {
     .name = "concat",
-    .doc = "xs side by side along `axis`",
+    .doc = "y = xs side by side along `axis`",
     .inputs = {"xs..."},
     .outputs = {"y"},
     .attrs = &attrs_type<AxisAttrs>,
@@ -97,7 +97,7 @@ constinit const OpDef op_concat = {
 
 constinit const OpDef op_stack = {
     .name = "stack",
-    .doc = "xs along a new dimension before dimension `axis`",
+    .doc = "y = xs side by side along a new dimension before dimension `axis`",
     .inputs = {"xs..."},
     .outputs = {"y"},
     .attrs = &attrs_type<AxisAttrs>,

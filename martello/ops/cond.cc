@@ -195,7 +195,7 @@ TensorList finish_branch(const TensorList& ys, const std::string& where) {
 
 constinit const OpDef op_cond = {
     .name = "cond",
-    .doc = "the outputs of `then_body` when pred is true, else those of `else_body`",
+    .doc = "ys = the outputs of `then_body` where pred is true, else those of `else_body`; only that body runs",
     .inputs = {"pred", "captures..."},
     .outputs = {"ys..."},
     .attrs = &attrs_type<CondAttrs>,

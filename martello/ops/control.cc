@@ -94,7 +94,7 @@ std::vector<TensorSpec> placeholder_with_default_shape(const ShapeContext& c) {
 
 constinit const OpDef op_host_call = {
     .name = "host_call",
-    .doc = "what a C++ function makes of the inputs",
+    .doc = "outputs = fn(inputs), a C++ function called in every run",
     .inputs = {"inputs..."},
     .outputs = {"outputs..."},
     .attrs = &attrs_type<HostCallAttrs>,
@@ -143,7 +143,7 @@ constinit const OpDef op_assert_that = {
 // In a plan it is an identity, or gone because it is fed.
 constinit const OpDef op_placeholder_with_default = {
     .name = "placeholder_with_default",
-    .doc = "x unless another value is fed",
+    .doc = "y = x, unless another value is fed",
     .inputs = {"x"},
     .outputs = {"y"},
     .attrs = &attrs_type<PlaceholderWithDefaultAttrs>,

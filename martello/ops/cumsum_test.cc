@@ -43,7 +43,10 @@ OP_TEST(cumsum, row("vector", randn({37}), {}), row("columns", randn({5, 70}), {
         row("long integers", integers({80, 6}, -9, 9, i64), {.axis = 1}), row("nothing", randn({0, 3}), {.axis = 0}),
         row("rank six", randn({2, 1, 3, 2, 2, 3}), {.axis = -4}));
 
-OP_REFUSES(cumsum, axis_out_of_range, [] { cumsum(placeholder({2, 3}, f32, "x"), {.axis = -3}); },
+OP_REFUSES(cumsum, axis_out_of_range,
+           [] {
+             cumsum(placeholder({2, 3}, f32, "x"), {.axis = -3});
+           },
            {"cumsum", "axis -3", "[2, 3]"})
 OP_REFUSES(cumsum, bools, [] { cumsum(placeholder({2}, boolean, "x")); }, {"cumsum", "bool", "f32"})
 

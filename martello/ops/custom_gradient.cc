@@ -69,7 +69,7 @@ void check_ys(const TensorList& ys, const TensorList& xs, Name name) {
 
 constinit const OpDef op_custom_gradient = {
     .name = "custom_gradient",
-    .doc = "ys = ys; the gradient of xs is a function of the gradient of ys",
+    .doc = "ys = ys; the gradients of the xs are what a C++ function makes of those of the ys",
     .inputs = {"ys_and_xs..."},
     .outputs = {"ys..."},
     .attrs = &attrs_type<CustomGradientAttrs>,

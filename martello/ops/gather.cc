@@ -88,7 +88,7 @@ std::vector<TensorSpec> gather_nd_shape(const ShapeContext& c) {
 
 constinit const OpDef op_gather = {
     .name = "gather",
-    .doc = "y[a, i, b] = x[a, indices[i], b], `axis` dimensions before",
+    .doc = "y[a, i, b] = x[a, indices[i], b], with `axis` dimensions in a",
     .inputs = {"x", "indices"},
     .outputs = {"y"},
     .attrs = &attrs_type<GatherAttrs>,

@@ -65,10 +65,15 @@ OP_TEST(prediction_incorrect, incorrect_row("rows", randn({64, 3}), integers({64
         incorrect_row("ties", integers({80, 4}, 0, 3).cast(f64), integers({80}, 0, 4)),
         incorrect_row("one row", randn({7}), integers({}, 0, 7)));
 
-OP_REFUSES(in_top_k, no_k, [] { in_top_k(placeholder({4, 3}, f32, "x"), placeholder({4}, i32, "t"), 0); },
+OP_REFUSES(in_top_k, no_k,
+           [] {
+             in_top_k(placeholder({4, 3}, f32, "x"), placeholder({4}, i32, "t"), 0);
+           },
            {"in_top_k", "k is 0"})
 OP_REFUSES(prediction_incorrect, other_rows,
-           [] { prediction_incorrect(placeholder({4, 3}, f32, "x"), placeholder({3}, i32, "label")); },
+           [] {
+             prediction_incorrect(placeholder({4, 3}, f32, "x"), placeholder({3}, i32, "label"));
+           },
            {"prediction_incorrect", "[3]", "[4]"})
 
 }  // namespace martello::testing

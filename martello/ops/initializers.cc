@@ -26,9 +26,8 @@ Initializer constant_init(HostTensor value) {
   };
 }
 Initializer random_normal_init(double stddev, double mean) {
-  return [=](Shape shape, DType dtype) {
-    return random_normal(shape, {.dtype = dtype, .mean = mean, .stddev = stddev});
-  };
+  return
+      [=](Shape shape, DType dtype) { return random_normal(shape, {.dtype = dtype, .mean = mean, .stddev = stddev}); };
 }
 Initializer truncated_normal(double stddev, double mean) {
   return [=](Shape shape, DType dtype) {

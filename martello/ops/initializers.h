@@ -1,7 +1,8 @@
 #pragma once
 #include <martello/ops/variable.h>
 
-// Values that variables start from. The numbers of a random one depend on the graph's seed and the variable's name only.
+// Values that variables start from. The numbers of a random one depend on the graph's seed and the variable's name
+// only.
 namespace martello {
 
 Initializer zeros();
@@ -20,11 +21,12 @@ struct VarianceScaling {
   InitDistribution distribution = InitDistribution::normal;
 };
 // Random with mean 0 and variance scale / fan. The last two dimensions are inputs and outputs (dense [in, out], kernels
-// HWIO); those before them, the receptive field, multiply both. A truncated normal is widened so that its variance fits.
+// HWIO); those before them, the receptive field, multiply both. A truncated normal is widened so that its variance
+// fits.
 Initializer variance_scaling(VarianceScaling options = {});
 Initializer glorot_uniform();  // variance 2 / (fan_in + fan_out)
 Initializer glorot_normal();
-Initializer he_normal();   // variance 2 / fan_in
+Initializer he_normal();  // variance 2 / fan_in
 Initializer he_uniform();
 Initializer lecun_normal();  // variance 1 / fan_in
 

@@ -10,7 +10,8 @@ namespace {
 
 HostTensor initial(const Initializer& init, Shape shape, DType dtype = f32, const std::string& name = "v") {
   GraphScope scope;
-  const Variable v = get_variable(name, {.shape = std::move(shape), .dtype = dtype, .initializer = init, .trainable = false});
+  const Variable v =
+      get_variable(name, {.shape = std::move(shape), .dtype = dtype, .initializer = init, .trainable = false});
   return Session(scope.graph()).get(v);
 }
 

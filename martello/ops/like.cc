@@ -109,13 +109,16 @@ std::optional<std::vector<int64_t>> fill_value(const ShapeContext& c) {
 
 constinit const OpDef op_sum_to_like = {
     .name = "sum_to_like",
-    .doc = "g summed over the dimensions in which x is 1 or lacks them",
+    .doc = "y = g summed down to the shape of x: the reverse of broadcasting x",
     .inputs = {"g", "x"},
     .outputs = {"y"},
     .attrs = &attrs_type<NoAttrs>,
     .shape = sum_to_like_shape,
     // dg = dy repeated to the shape of g
-    .gradient = [](const GradContext& c) { return TensorList{broadcast_like(c.grad(0), c.input(0)), Tensor()}; },
+    .gradient =
+        [](const GradContext& c) {
+          return TensorList{broadcast_like(c.grad(0), c.input(0)), Tensor()};
+        },
     .cpu = sum_to_like_cpu,
     .in_place = {{{0, 0}}},
     .rows_of = sum_to_like_rows,
@@ -125,13 +128,16 @@ constinit const OpDef op_sum_to_like = {
 
 constinit const OpDef op_broadcast_like = {
     .name = "broadcast_like",
-    .doc = "x repeated to the shape of `like`",
+    .doc = "y = x repeated to the shape of `like`",
     .inputs = {"x", "like"},
     .outputs = {"y"},
     .attrs = &attrs_type<NoAttrs>,
     .shape = broadcast_like_shape,
     // dx = dy summed to the shape of x
-    .gradient = [](const GradContext& c) { return TensorList{sum_to_like(c.grad(0), c.input(0)), Tensor()}; },
+    .gradient =
+        [](const GradContext& c) {
+          return TensorList{sum_to_like(c.grad(0), c.input(0)), Tensor()};
+        },
     .cpu = broadcast_cpu,
     .rows = Rows::same,
     .cost = elementwise_cost,
@@ -140,7 +146,7 @@ constinit const OpDef op_broadcast_like = {
 
 constinit const OpDef op_broadcast_to = {
     .name = "broadcast_to",
-    .doc = "x repeated to `shape`",
+    .doc = "y = x repeated to `shape`",
     .inputs = {"x", "shape..."},
     .outputs = {"y"},
     .attrs = &attrs_type<BroadcastToAttrs>,
@@ -159,7 +165,7 @@ constinit const OpDef op_broadcast_to = {
 
 constinit const OpDef op_size_of = {
     .name = "size_of",
-    .doc = "the number of elements along `axes`",
+    .doc = "n = the number of elements of x along `axes`, as a `dtype`",
     .inputs = {"x"},
     .outputs = {"n"},
     .attrs = &attrs_type<SizeOfAttrs>,
@@ -173,7 +179,7 @@ constinit const OpDef op_size_of = {
 
 constinit const OpDef op_fill = {
     .name = "fill",
-    .doc = "a constant of one value",
+    .doc = "y = `value` everywhere",
     .outputs = {"y"},
     .attrs = &attrs_type<FillAttrs>,
     .shape = fill_shape,

@@ -34,9 +34,8 @@ cpu::CopyDim repeat_dim(const Shape& x, const Shape& y, int d) {
 template <class T>
 void fill_all(T* y, int64_t count, T value, int threads) {
   constexpr int64_t kChunk = 65536;
-  parallel_for(threads, ceil_div(count, kChunk), [=](int64_t c) {
-    std::fill(y + c * kChunk, y + std::min(count, (c + 1) * kChunk), value);
-  });
+  parallel_for(threads, ceil_div(count, kChunk),
+               [=](int64_t c) { std::fill(y + c * kChunk, y + std::min(count, (c + 1) * kChunk), value); });
 }
 
 }  // namespace

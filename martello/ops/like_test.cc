@@ -82,29 +82,49 @@ OP_TEST(broadcast_like, broadcast_row("same", randn({3, 4}), {3, 4}), broadcast_
 
 OP_TEST(broadcast_to, {.label = "row",
                        .inputs = {randn({5})},
-                       .build = [](TensorList x) { return TensorList{broadcast_to(x[0], {3, 5})}; },
-                       .reference = [](const HostTensors& x) { return HostTensors{naive_broadcast(x[0], {3, 5})}; },
+                       .build =
+                           [](TensorList x) {
+                             return TensorList{broadcast_to(x[0], {3, 5})};
+                           },
+                       .reference =
+                           [](const HostTensors& x) {
+                             return HostTensors{naive_broadcast(x[0], {3, 5})};
+                           },
                        .second_order = true});
 
 OP_TEST(size_of, size_row("all", {3, 4}, {}, 12), size_row("one axis", {3, 4}, {.axes = -1}, 4),
-        size_row("floating", {3, 4, 5}, {.axes = {0, 2}, .dtype = f32}, 15), size_row("i32", {3, 4}, {.dtype = i32}, 12),
-        size_row("scalar", {}, {}, 1), size_row("nothing", {0, 4}, {}, 0));
+        size_row("floating", {3, 4, 5}, {.axes = {0, 2}, .dtype = f32}, 15),
+        size_row("i32", {3, 4}, {.dtype = i32}, 12), size_row("scalar", {}, {}, 1), size_row("nothing", {0, 4}, {}, 0));
 
 OP_TEST(fill, fill_row("floats", {{3, 5}, f32, 1.5}), fill_row("scalar", {{}, f64, -2}),
-        fill_row("bools", {{7}, boolean, 1}), fill_row("integers", {{300, 300}, i64, 7}), fill_row("none", {{0}, u8, 7}));
+        fill_row("bools", {{7}, boolean, 1}), fill_row("integers", {{300, 300}, i64, 7}),
+        fill_row("none", {{0}, u8, 7}));
 
 OP_REFUSES(sum_to_like, other_sizes,
-           [] { sum_to_like(placeholder({3, 4}, f32, "g"), placeholder({2, 4}, f32, "x")); },
+           [] {
+             sum_to_like(placeholder({3, 4}, f32, "g"), placeholder({2, 4}, f32, "x"));
+           },
            {"sum_to_like", "[2, 4]", "[3, 4]"})
-OP_REFUSES(sum_to_like, larger_rank, [] { sum_to_like(placeholder({4}, f32, "g"), placeholder({1, 4}, f32, "x")); },
+OP_REFUSES(sum_to_like, larger_rank,
+           [] {
+             sum_to_like(placeholder({4}, f32, "g"), placeholder({1, 4}, f32, "x"));
+           },
            {"sum_to_like", "[1, 4]", "[4]"})
 OP_REFUSES(broadcast_like, other_sizes,
-           [] { broadcast_like(placeholder({3}, f32, "x"), placeholder({2, 4}, f32, "like")); },
+           [] {
+             broadcast_like(placeholder({3}, f32, "x"), placeholder({2, 4}, f32, "like"));
+           },
            {"broadcast_like", "[3]", "[2, 4]"})
-OP_REFUSES(broadcast_to, unknown_sizes, [] { broadcast_to(placeholder({3}, f32, "x"), {kUnknown, 3}); },
+OP_REFUSES(broadcast_to, unknown_sizes,
+           [] {
+             broadcast_to(placeholder({3}, f32, "x"), {kUnknown, 3});
+           },
            {"broadcast_to", "unknown"})
 OP_REFUSES(size_of, sizes_beyond_i32,
-           [] { size_of(placeholder({int64_t{1} << 31, 4}, f32, "x"), {.dtype = i32}); }, {"size_of", "i32", "i64"})
+           [] {
+             size_of(placeholder({int64_t{1} << 31, 4}, f32, "x"), {.dtype = i32});
+           },
+           {"size_of", "i32", "i64"})
 OP_REFUSES(size_of, bool_counts, [] { size_of(placeholder({4}, f32, "x"), {.dtype = boolean}); }, {"size_of", "bool"})
 OP_REFUSES(fill, hostile_sizes, [] { zeros({int64_t{1} << 62, 4}); }, {"4611686018427387904"})
 OP_REFUSES(fill, fractions_of_integers, [] { fill({{2}, i32, 0.5}); }, {"fill", "0.5", "i32"})

@@ -21,8 +21,8 @@ std::vector<TensorSpec> linear_shape(const ShapeContext& c) {
   c.check_same_dtype(2, 0);
   c.check_rank(2, 1);
   const int64_t n = internal::dim_of(y.shape, y.shape.rank() - 1), bias = internal::dim_of(c.in[2].shape, 0);
-  MARTELLO_CHECK(internal::may_be_equal(n, bias), c.where(), "w gives ", n, " columns but b has ", bias,
-                 " numbers (w ", c.in[1].shape, ", b ", c.in[2].shape, "). They must be equal.");
+  MARTELLO_CHECK(internal::may_be_equal(n, bias), c.where(), "w gives ", n, " columns but b has ", bias, " numbers (w ",
+                 c.in[1].shape, ", b ", c.in[2].shape, "). They must be equal.");
   return {y};
 }
 
@@ -43,7 +43,7 @@ Cost linear_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out
 
 constinit const OpDef op_linear = {
     .name = "linear",
-    .doc = "y = activation(x w + b), b one number per column",
+    .doc = "y = activation(x w + b), with one b per column",
     .inputs = {"x", "w", "b"},
     .outputs = {"y"},
     .attrs = &attrs_type<LinearAttrs>,

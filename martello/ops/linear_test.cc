@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 #include <martello/graph/core_ops.h>
-#include <martello/ops/activation.h>
 #include <martello/ops/linear.h>
 #include <martello/ops/matmul.h>
 #include <martello/testing/op_test.h>
@@ -41,13 +40,14 @@ testing::OpCase row(std::string label, Shape x, Shape w, LinearAttrs attrs = {})
 }
 
 OP_TEST(linear, row("plain", {5, 3}, {3, 4}), row("relu", {5, 3}, {3, 4}, {.activation = kRelu}),
-        row("TN", {3, 5}, {3, 4}, {.transpose_x = true}), row("NT", {5, 3}, {4, 3}, {.transpose_w = true, .activation = kRelu}),
-        row("TT", {3, 5}, {4, 3}, {true, true}), row("batch", {2, 5, 3}, {3, 4}, {.activation = kRelu}),
-        row("odd", {7, 9}, {9, 19}), row("no rows", {0, 3}, {3, 4}), row("sums over nothing", {5, 0}, {0, 4}));
+        row("TN", {3, 5}, {3, 4}, {.transpose_x = true}),
+        row("NT", {5, 3}, {4, 3}, {.transpose_w = true, .activation = kRelu}), row("TT", {3, 5}, {4, 3}, {true, true}),
+        row("batch", {2, 5, 3}, {3, 4}, {.activation = kRelu}), row("odd", {7, 9}, {9, 19}),
+        row("no rows", {0, 3}, {3, 4}), row("sums over nothing", {5, 0}, {0, 4}));
 
 // What fusion promises. Library and own sizes; oneDNN does bias and ReLU after the whole sum.
 TEST(linear, has_the_bits_of_the_three_ops) {
-  const int64_t sizes[][3] = {{32, 16, 64},   {64, 784, 256}, {64, 256, 10},  {1, 1000, 1000}, {256, 512, 512},
+  const int64_t sizes[][3] = {{32, 16, 64},    {64, 784, 256}, {64, 256, 10},  {1, 1000, 1000}, {256, 512, 512},
                               {128, 1152, 30}, {7, 2049, 129}, {300, 70, 333}, {512, 4096, 17}};
   for (const auto& [m, k, n] : sizes)
     for (bool transpose : {false, true})
@@ -59,7 +59,8 @@ TEST(linear, has_the_bits_of_the_three_ops) {
         for (bool relu : {false, true}) {
           const LinearAttrs attrs{.transpose_w = transpose, .activation = relu ? kRelu : LinearActivation::none};
           const HostTensor fused = run_kernel(op_linear, {x, w, b}, Attrs(attrs), options)[0];
-          EXPECT_TRUE(fused.same_bits(add_bias(y, b, relu))) << m << "x" << k << "x" << n << (transpose ? " NT" : " NN");
+          EXPECT_TRUE(fused.same_bits(add_bias(y, b, relu)))
+              << m << "x" << k << "x" << n << (transpose ? " NT" : " NN");
         }
       }
 }

@@ -8,7 +8,7 @@ Kernel matmul_cpu(const KernelPlan&);
 
 constinit const OpDef op_matmul = {
     .name = "matmul",
-    .doc = "y = a b over the last two dimensions, each transposed on demand; the others broadcast",
+    .doc = "y[..., i, j] = sum over k of a[..., i, k] b[..., k, j]; leading dimensions broadcast",
     .inputs = {"a", "b"},
     .outputs = {"y"},
     .attrs = &attrs_type<MatmulAttrs>,
@@ -29,10 +29,8 @@ constinit const OpDef op_matmul = {
           const auto& attrs = c.attrs<MatmulAttrs>();
           return internal::matmul_rows(c, input, attrs.transpose_a, attrs.transpose_b);
         },
-    .cost =
-        [](std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs& attrs) {
-          return internal::matmul_cost(in, out, attrs.get<MatmulAttrs>().transpose_a);
-        },
+    .cost = [](std::span<const TensorSpec> in, std::span<const TensorSpec> out,
+               const Attrs& attrs) { return internal::matmul_cost(in, out, attrs.get<MatmulAttrs>().transpose_a); },
     .family = "Linear algebra",
 };
 

@@ -84,7 +84,8 @@ class OwnGemm {
   }
 
   void multiply(int threads, const cpu::GemmTask<T>& all) const {
-    const int64_t rows = ceil_div(sizes_.m, kRows), width = loops_->panel * kPanels, columns = ceil_div(sizes_.n, width);
+    const int64_t rows = ceil_div(sizes_.m, kRows), width = loops_->panel * kPanels,
+                  columns = ceil_div(sizes_.n, width);
     const double work = static_cast<double>(sizes_.m) * static_cast<double>(sizes_.n) * static_cast<double>(all.k);
     parallel_for(work > kForkWork ? threads : 1, rows * columns, [&](int64_t i) {
       cpu::GemmTask<T> task = all;
@@ -144,7 +145,9 @@ class RunRows {
     planned_ = plan.out[0].shape[0];
     is_a_summed_ = ra == 2 && rb == 2 && flags.transpose_a;
     is_b_summed_ = ra == 2 && rb == 2 && !flags.transpose_b;
-    const auto spans = [&](int i, int rank) { return rank == ry && plan.in[static_cast<size_t>(i)].shape[0] == planned_; };
+    const auto spans = [&](int i, int rank) {
+      return rank == ry && plan.in[static_cast<size_t>(i)].shape[0] == planned_;
+    };
     if (ry > 2 ? spans(0, ra) : !flags.transpose_a) source_ = 0;
     else if (ry > 2 && spans(1, rb)) source_ = 1;
   }
@@ -202,9 +205,8 @@ onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& s, c
 // After the library's kernel, whose own ReLU loses NaN.
 void relu_in_place(const KernelRun& run, float* y, int64_t count) {
   constexpr int64_t kChunk = 16384;
-  parallel_for(count > 4 * kChunk ? run.threads : 1, ceil_div(count, kChunk), [&](int64_t i) {
-    cpu::gemm_loops<float>().relu(y + i * kChunk, std::min(kChunk, count - i * kChunk));
-  });
+  parallel_for(count > 4 * kChunk ? run.threads : 1, ceil_div(count, kChunk),
+               [&](int64_t i) { cpu::gemm_loops<float>().relu(y + i * kChunk, std::min(kChunk, count - i * kChunk)); });
 }
 
 Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
@@ -229,14 +231,13 @@ Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Ma
   return Kernel::with_bind(bind).scratch(scratch).implementation(whole.implementation());
 }
 
-// Measured: own loops win up to here on one thread, at levels v3 and v4. Decided by sizes alone, because the number of
-// threads must not change bits.
+// Measured: own loops win up to here on one thread. Decided by sizes alone, because neither the number of threads nor
+// the level may change bits.
 constexpr double kSmallProduct = 1 << 18;
 
 Kernel f32_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
-  const double work = sizes.multiplications();
-  const bool is_small = work <= kSmallProduct && cpu::host_isa() != cpu::Isa::v2;
-  return work == 0 || is_small ? own_kernel<OwnGemm<float>>(plan, sizes, flags) : library_kernel(plan, sizes, flags);
+  if (sizes.multiplications() <= kSmallProduct) return own_kernel<OwnGemm<float>>(plan, sizes, flags);
+  return library_kernel(plan, sizes, flags);
 }
 
 }  // namespace
@@ -250,7 +251,8 @@ Kernel internal::plan_matmul(const KernelPlan& plan, const MatmulFlags& flags) {
     case DType::i64: return own_kernel<IntegerMatmul<int64_t>>(plan, sizes, flags);
     default: break;
   }
-  MARTELLO_ASSERT(false, "[", plan.op.type, " '", plan.op.name, "'] ", plan.out[0].dtype, " passed the shape function.");
+  MARTELLO_ASSERT(false, "[", plan.op.type, " '", plan.op.name, "'] ", plan.out[0].dtype,
+                  " passed the shape function.");
   return Kernel();
 }
 

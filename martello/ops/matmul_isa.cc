@@ -8,7 +8,10 @@ namespace {
 constexpr int kPanelVecs = kVecBytes == 64 ? 4 : 2;
 constexpr int kDepth = 128;  // rows of a panel that stay in the first cache
 template <int Vecs>
-constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1 ? 12 : Vecs == 4 ? 6 : 8) : (Vecs == 1 ? 8 : 4);
+constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1   ? 12
+                                             : Vecs == 4 ? 6
+                                                         : 8)
+                                          : (Vecs == 1 ? 8 : 4);
 
 template <class T>
 constexpr int64_t kPanel = int64_t{kPanelVecs} * Vec<T>::kLanes;
@@ -90,9 +93,8 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   Vec<T> sum[Rows][Vecs];
   T* y = block.y + row * t.y_row;
   MARTELLO_UNROLL
-  for (int i = 0; i < Rows; ++i)
-    MARTELLO_UNROLL
-    for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : out.load(y + i * t.y_row, v);
+  for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
+  for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : out.load(y + i * t.y_row, v);
   const T *a = block.a + row * t.a_row, *b = block.b;
   for (int64_t p = 0; p < block.depth; ++p, a += t.a_column, b += block.b_row) {
     Vec<T> w[Vecs];
@@ -150,8 +152,9 @@ void gemm_rows(const GemmTask<T>& t) {
     const int64_t b_row = t.is_packed ? kPanel<T> : t.b_row;
     for (int64_t p = 0; p == 0 || p < t.k; p += kDepth) {
       const int64_t depth = t.k - p < kDepth ? t.k - p : kDepth;
-      const Block<T> block{t.a + p * t.a_column, b + p * b_row, b_row, t.y + column, t.bias ? t.bias + column : nullptr,
-                           p == 0, p + depth == t.k, t.relu, depth};
+      const Block<T> block{
+          t.a + p * t.a_column, b + p * b_row, b_row, t.y + column, t.bias ? t.bias + column : nullptr, p == 0,
+          p + depth == t.k,     t.relu,        depth};
       panel_rows<T, kPanelVecs>(t, block, vecs, width % Vec<T>::kLanes);
     }
   }

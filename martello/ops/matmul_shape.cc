@@ -27,12 +27,12 @@ TensorSpec matmul_spec(const ShapeContext& c, bool transpose_a, bool transpose_b
   check_matmul_dtypes(c, a, b);
   const Shape &sa = c.in[0].shape, &sb = c.in[1].shape;
   const int ra = sa.rank(), rb = sb.rank();
-  MARTELLO_CHECK(ra >= 2 && rb >= 2, c.where(), "needs matrices, rank 2 or more, but ", a, " is ", sa, " and ", b, " is ",
-                 sb, ". Use expand_dims() on a vector.");
+  MARTELLO_CHECK(ra >= 2 && rb >= 2, c.where(), "needs matrices, rank 2 or more, but ", a, " is ", sa, " and ", b,
+                 " is ", sb, ". Use expand_dims() on a vector.");
   const int64_t m = dim_of(sa, transpose_a ? ra - 1 : ra - 2), ka = dim_of(sa, transpose_a ? ra - 2 : ra - 1);
   const int64_t kb = dim_of(sb, transpose_b ? rb - 1 : rb - 2), n = dim_of(sb, transpose_b ? rb - 2 : rb - 1);
-  MARTELLO_CHECK(may_be_equal(ka, kb), c.where(), a, " has ", ka, " columns but ", b, " has ", kb, " rows (", a, " ", sa,
-                 transposed_text(transpose_a), ", ", b, " ", sb, transposed_text(transpose_b),
+  MARTELLO_CHECK(may_be_equal(ka, kb), c.where(), a, " has ", ka, " columns but ", b, " has ", kb, " rows (", a, " ",
+                 sa, transposed_text(transpose_a), ", ", b, " ", sb, transposed_text(transpose_b),
                  "). They must be equal; transposing one is an attribute.");
   const auto batch = broadcast(sa.slice(0, ra - 2), sb.slice(0, rb - 2));
   MARTELLO_CHECK(batch.has_value(), c.where(), "dimensions before the last two do not broadcast: ", a, " ", sa, ", ", b,

@@ -51,7 +51,8 @@ HostTensor naive_matmul(const HostTensor& a, const HostTensor& b, MatmulAttrs at
     const int64_t a0 = matrix_of(a.shape(), batch, matrix) * m * k, b0 = matrix_of(b.shape(), batch, matrix) * k * n;
     double sum = 0;
     for (int64_t q = 0; q < k; ++q)
-      sum += a.at(a0 + (attrs.transpose_a ? q * m + i : i * k + q)) * b.at(b0 + (attrs.transpose_b ? j * k + q : q * n + j));
+      sum += a.at(a0 + (attrs.transpose_a ? q * m + i : i * k + q)) *
+             b.at(b0 + (attrs.transpose_b ? j * k + q : q * n + j));
     y.set(p, sum);
   }
   return y;
@@ -78,17 +79,20 @@ constexpr MatmulAttrs kTN{.transpose_a = true}, kNT{.transpose_b = true}, kTT{tr
 OP_TEST(matmul, row("plain", {3, 4}, {4, 5}), row("TN", {4, 3}, {4, 5}, kTN), row("NT", {3, 4}, {5, 4}, kNT),
         row("TT", {4, 3}, {5, 4}, kTT), row("one element", {1, 1}, {1, 1}), row("row", {1, 70}, {70, 33}),
         row("column", {33, 70}, {70, 1}), row("outer product", {17, 1}, {1, 19}), row("odd", {13, 37}, {37, 67}),
-        row("odd TN", {37, 13}, {37, 67}, kTN), row("odd NT", {13, 37}, {67, 37}, kNT), row("odd TT", {37, 13}, {67, 37}, kTT),
-        row("no rows", {0, 4}, {4, 5}), row("no columns", {3, 4}, {4, 0}), row("sums over nothing", {3, 0}, {0, 5}),
-        row("no batch", {0, 3, 4}, {4, 5}), row("batch", {2, 3, 4}, {2, 4, 5}), row("shared b", {2, 6, 3, 4}, {4, 5}),
+        row("odd TN", {37, 13}, {37, 67}, kTN), row("odd NT", {13, 37}, {67, 37}, kNT),
+        row("odd TT", {37, 13}, {67, 37}, kTT), row("no rows", {0, 4}, {4, 5}), row("no columns", {3, 4}, {4, 0}),
+        row("sums over nothing", {3, 0}, {0, 5}), row("no batch", {0, 3, 4}, {4, 5}),
+        row("batch", {2, 3, 4}, {2, 4, 5}), row("shared b", {2, 6, 3, 4}, {4, 5}),
         row("shared b NT", {2, 3, 4}, {5, 4}, kNT), row("shared b TN", {2, 4, 3}, {4, 5}, kTN),
         row("shared a", {3, 4}, {2, 4, 5}), row("both broadcast", {2, 1, 3, 4}, {1, 3, 4, 2}),
         row("both broadcast TT", {2, 1, 4, 3}, {3, 2, 4}, kTT), row("rank 6", {2, 1, 2, 1, 2, 3}, {1, 2, 1, 2, 3, 2}),
-        whole_numbers(i32, {}), whole_numbers(i64, {}), whole_numbers(i32, kTN), whole_numbers(i64, kNT), whole_numbers(i32, kTT));
+        whole_numbers(i32, {}), whole_numbers(i64, {}), whole_numbers(i32, kTN), whole_numbers(i64, kNT),
+        whole_numbers(i32, kTT));
 
 // Sizes on both sides of the border between own loops and the library, in all forms.
 TEST(matmul, is_right_and_keeps_its_bits_with_any_number_of_threads) {
-  const int64_t sizes[][3] = {{32, 16, 64}, {64, 10, 256}, {100, 300, 70}, {1, 500, 600}, {129, 257, 65}, {300, 1, 900}};
+  const int64_t sizes[][3] = {{32, 16, 64},  {64, 10, 256},  {100, 300, 70},
+                              {1, 500, 600}, {129, 257, 65}, {300, 1, 900}};
   for (DType dtype : {f32, f64})
     for (const auto& [m, k, n] : sizes)
       for (const MatmulAttrs attrs : {MatmulAttrs{}, kTN, kNT, kTT}) {
@@ -105,8 +109,11 @@ TEST(matmul, is_right_and_keeps_its_bits_with_any_number_of_threads) {
 }
 
 TEST(matmul, library_kernels_take_batches_that_broadcast) {
-  const Shape shapes[][2] = {{{4, 70, 80}, {4, 80, 90}}, {{4, 70, 80}, {80, 90}}, {{2, 1, 70, 80}, {1, 3, 80, 90}},
-                             {{70, 80}, {5, 80, 90}},    {{2, 3, 70, 80}, {3, 80, 90}}};
+  const Shape shapes[][2] = {{{4, 70, 80}, {4, 80, 90}},
+                             {{4, 70, 80}, {80, 90}},
+                             {{2, 1, 70, 80}, {1, 3, 80, 90}},
+                             {{70, 80}, {5, 80, 90}},
+                             {{2, 3, 70, 80}, {3, 80, 90}}};
   for (const auto& [sa, sb] : shapes) {
     const HostTensor a = randn(sa, 5).cast(f32), b = randn(sb, 6).cast(f32);
     const HostTensor y = run_kernel(op_matmul, {a, b}, Attrs(MatmulAttrs{}), {.threads = 2})[0];
@@ -148,8 +155,21 @@ void expect_same_loops(const cpu::GemmLoops<T>* const (&levels)[3]) {
   for (int level = 0; level <= static_cast<int>(cpu::host_isa()); ++level) {
     HostTensor y({m, n}, dtype_of<T>);
     const cpu::GemmLoops<T>& loops = *levels[level];
-    cpu::GemmTask<T> task{a.data<T>().data(), k, 1, b.data<T>().data(), n, false, y.mutable_data<T>().data(), n, nullptr,
-                          true, k, 0, 10, 0, n};
+    cpu::GemmTask<T> task{a.data<T>().data(),
+                          k,
+                          1,
+                          b.data<T>().data(),
+                          n,
+                          false,
+                          y.mutable_data<T>().data(),
+                          n,
+                          nullptr,
+                          true,
+                          k,
+                          0,
+                          10,
+                          0,
+                          n};
     loops.rows(task);
     task.first_row = 10;
     task.last_row = m;
@@ -165,14 +185,33 @@ TEST(matmul, own_loops_have_the_same_bits_at_every_level) {
 
 Tensor x(Shape shape, DType dtype = f32) { return placeholder(std::move(shape), dtype, "x"); }
 
-OP_REFUSES(matmul, inner_sizes_that_differ, [] { matmul(x({2, 3}), x({4, 5})); }, {"3 columns", "4 rows", "[2, 3]", "[4, 5]"})
-OP_REFUSES(matmul, inner_sizes_that_differ_transposed, [] { matmul(x({3, 2}), x({4, 5}), kTT); },
+OP_REFUSES(matmul, inner_sizes_that_differ,
+           [] {
+             matmul(x({2, 3}), x({4, 5}));
+           },
+           {"3 columns", "4 rows", "[2, 3]", "[4, 5]"})
+OP_REFUSES(matmul, inner_sizes_that_differ_transposed,
+           [] {
+             matmul(x({3, 2}), x({4, 5}), kTT);
+           },
            {"3 columns", "5 rows", "[3, 2] transposed"})
 OP_REFUSES(matmul, vectors, [] { matmul(x({3}), x({3, 5})); }, {"rank 2", "[3]", "expand_dims"})
-OP_REFUSES(matmul, batches_that_do_not_broadcast, [] { matmul(x({2, 3, 4}), x({3, 4, 5})); }, {"broadcast", "[2, 3, 4]"})
+OP_REFUSES(matmul, batches_that_do_not_broadcast,
+           [] {
+             matmul(x({2, 3, 4}), x({3, 4, 5}));
+           },
+           {"broadcast", "[2, 3, 4]"})
 OP_REFUSES(matmul, dtypes_that_differ, [] { matmul(x({2, 3}), x({3, 4}, f64)); }, {"f32[2, 3]", "f64[3, 4]", "cast"})
-OP_REFUSES(matmul, half_precision, [] { matmul(x({2, 3}, bf16), x({3, 4}, bf16)); }, {"bf16", "f32, f64, i32, i64", "cast"})
-OP_REFUSES(matmul, an_output_that_does_not_fit, [] { matmul(x({int64_t{1} << 40, 2}), x({2, int64_t{1} << 40})); }, {"does not fit"})
+OP_REFUSES(matmul, half_precision,
+           [] {
+             matmul(x({2, 3}, bf16), x({3, 4}, bf16));
+           },
+           {"bf16", "f32, f64, i32, i64", "cast"})
+OP_REFUSES(matmul, an_output_that_does_not_fit,
+           [] {
+             matmul(x({int64_t{1} << 40, 2}), x({2, int64_t{1} << 40}));
+           },
+           {"does not fit"})
 
 testing::OpCase dot(std::string label, Shape a, Shape b, TensordotAttrs attrs, testing::Reference reference) {
   return {.label = std::move(label),

@@ -44,19 +44,19 @@ OpCase list_row(std::string label, double clip) {
 }
 
 TEST(norms, have_values_and_gradients) {
-  run_op_case("l2_loss", {.label = "matrix",
-                          .inputs = {randn({3, 4})},
-                          .build = [](TensorList x) { return TensorList{l2_loss(x[0])}; },
-                          .reference = [](const HostTensors& x) { return HostTensors{HostTensor(sum_of_squares(x[0]) / 2)}; }});
+  run_op_case("l2_loss",
+              {.label = "matrix",
+               .inputs = {randn({3, 4})},
+               .build = [](TensorList x) { return TensorList{l2_loss(x[0])}; },
+               .reference = [](const HostTensors& x) { return HostTensors{HostTensor(sum_of_squares(x[0]) / 2)}; }});
   const ReduceAttrs rows{.axes = 0};
-  run_op_case("norm", {.label = "rows",
-                       .inputs = {randn({3, 4})},
-                       .build = [=](TensorList x) { return TensorList{norm(x[0], rows)}; },
-                       .reference =
-                           [=](const HostTensors& x) {
-                             return HostTensors{internal::naive_reduce(x[0], rows, norm_of)};
-                           },
-                       .second_order = true});
+  run_op_case(
+      "norm",
+      {.label = "rows",
+       .inputs = {randn({3, 4})},
+       .build = [=](TensorList x) { return TensorList{norm(x[0], rows)}; },
+       .reference = [=](const HostTensors& x) { return HostTensors{internal::naive_reduce(x[0], rows, norm_of)}; },
+       .second_order = true});
 }
 
 TEST(moments, are_mean_and_variance) {
@@ -71,19 +71,20 @@ TEST(moments, are_mean_and_variance) {
     for (const double x : v) sum += (x - mean(v)) * (x - mean(v));
     return sum / static_cast<double>(v.size());
   };
-  run_op_case("moments", {.label = "channels",
-                          .inputs = {randn({3, 4, 5})},
-                          .build =
-                              [=](TensorList x) {
-                                const Moments m = moments(x[0], axes);
-                                return TensorList{m.mean, m.variance};
-                              },
-                          .reference =
-                              [=](const HostTensors& x) {
-                                return HostTensors{internal::naive_reduce(x[0], axes, mean),
-                                                   internal::naive_reduce(x[0], axes, variance)};
-                              },
-                          .second_order = true});
+  run_op_case(
+      "moments",
+      {.label = "channels",
+       .inputs = {randn({3, 4, 5})},
+       .build =
+           [=](TensorList x) {
+             const Moments m = moments(x[0], axes);
+             return TensorList{m.mean, m.variance};
+           },
+       .reference =
+           [=](const HostTensors& x) {
+             return HostTensors{internal::naive_reduce(x[0], axes, mean), internal::naive_reduce(x[0], axes, variance)};
+           },
+       .second_order = true});
 }
 
 TEST(clip_by_norm, scales_what_is_too_long) {

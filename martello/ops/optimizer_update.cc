@@ -94,7 +94,7 @@ void check_targets(const char* op, const UpdateGroup& group, Name name) {
 
 constinit const OpDef op_momentum_update = {
     .name = "momentum_update",
-    .doc = "m = momentum m + g;  w -= lr m, for all variables of a group",
+    .doc = "m = momentum m + g;  w -= learning_rate m (Nesterov: learning_rate (g + momentum m)), for all of a group",
     .inputs = {"learning_rate", "gradients_variables_slots..."},
     .attrs = &attrs_type<MomentumUpdateAttrs>,
     .shape =
@@ -112,7 +112,8 @@ constinit const OpDef op_momentum_update = {
 
 constinit const OpDef op_adam_update = {
     .name = "adam_update",
-    .doc = "m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= rate m / (sqrt(v) + epsilon), for a group",
+    .doc = "t += 1;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;  "
+           "w -= learning_rate sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + epsilon), for all of a group",
     .inputs = {"learning_rate", "step", "gradients_variables_slots..."},
     .attrs = &attrs_type<AdamUpdateAttrs>,
     .shape =

@@ -88,7 +88,7 @@ Rows pad_rows(const ShapeContext& c, size_t) {
 
 constinit const OpDef op_pad = {
     .name = "pad",
-    .doc = "x with more elements at the ends of each axis: a constant, or x mirrored",
+    .doc = "y = x with before[i] and after[i] more elements at the ends of axis i: `value`, or x mirrored",
     .inputs = {"x"},
     .outputs = {"y"},
     .attrs = &attrs_type<PadAttrs>,

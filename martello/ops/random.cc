@@ -126,7 +126,7 @@ Tensor add_random(const OpDef& def, std::vector<Operand> in, const Extents* shap
 
 constinit const OpDef op_random_uniform = {
     .name = "random_uniform",
-    .doc = "numbers even in [low, high)",
+    .doc = "y = independent numbers, all equally likely in [low, high)",
     .inputs = {"counter", "shape..."},
     .outputs = {"y"},
     .attrs = &attrs_type<RandomUniformAttrs>,
@@ -140,7 +140,7 @@ constinit const OpDef op_random_uniform = {
 
 constinit const OpDef op_random_normal = {
     .name = "random_normal",
-    .doc = "normal numbers with `mean` and `stddev`",
+    .doc = "y = independent normal numbers with `mean` and `stddev`",
     .inputs = {"counter", "shape..."},
     .outputs = {"y"},
     .attrs = &attrs_type<RandomNormalAttrs>,
@@ -154,7 +154,7 @@ constinit const OpDef op_random_normal = {
 
 constinit const OpDef op_random_truncated_normal = {
     .name = "random_truncated_normal",
-    .doc = "normal numbers within two `stddev` of `mean`",
+    .doc = "y = independent normal numbers, none further than two `stddev` from `mean`",
     .inputs = {"counter", "shape..."},
     .outputs = {"y"},
     .attrs = &attrs_type<RandomNormalAttrs>,
@@ -168,7 +168,7 @@ constinit const OpDef op_random_truncated_normal = {
 
 constinit const OpDef op_random_bernoulli = {
     .name = "random_bernoulli",
-    .doc = "true with probability p",
+    .doc = "y = true with probability p, else false",
     .inputs = {"counter", "shape..."},
     .outputs = {"y"},
     .attrs = &attrs_type<RandomBernoulliAttrs>,
@@ -182,7 +182,7 @@ constinit const OpDef op_random_bernoulli = {
 
 constinit const OpDef op_random_integers = {
     .name = "random_integers",
-    .doc = "whole numbers even in [low, high)",
+    .doc = "y = independent whole numbers, all equally likely in [low, high)",
     .inputs = {"counter", "shape..."},
     .outputs = {"y"},
     .attrs = &attrs_type<RandomIntegersAttrs>,
@@ -196,7 +196,7 @@ constinit const OpDef op_random_integers = {
 
 constinit const OpDef op_random_permutation = {
     .name = "random_permutation",
-    .doc = "0 ... n - 1 in random order",
+    .doc = "y = 0 ... n - 1 in an order of which all are equally likely",
     .inputs = {"counter", "n..."},
     .outputs = {"y"},
     .attrs = &attrs_type<RandomPermutationAttrs>,
@@ -210,7 +210,7 @@ constinit const OpDef op_random_permutation = {
 
 constinit const OpDef op_random_categorical = {
     .name = "random_categorical",
-    .doc = "class c of row i with probability softmax(logits[i])[c]",
+    .doc = "y[i, j] = class c of row i with probability softmax(logits[i])[c]",
     .inputs = {"counter", "logits"},
     .outputs = {"y"},
     .attrs = &attrs_type<RandomCategoricalAttrs>,

@@ -2,8 +2,8 @@
 #include <martello/graph/op_def.h>
 #include <martello/ops/extents.h>
 
-// Random numbers as a function of (key, run, sample, element), where a sample is an index on axis 0: neither threads nor
-// the way a batch is cut change them. Each op has a key of its own, from the graph's seed and the op's name, and a
+// Random numbers as a function of (key, run, sample, element), where a sample is an index on axis 0: neither threads
+// nor the way a batch is cut change them. Each op has a key of its own, from the graph's seed and the op's name, and a
 // counter that advances with every run. `shape` and `key` of the attributes are set by the functions.
 namespace martello {
 

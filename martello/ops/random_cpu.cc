@@ -116,11 +116,9 @@ namespace {
 
 __extension__ typedef unsigned __int128 Wide;
 
-// Even in [0, range), range 0 meaning 2^64: the high half of bits * range, drawn again where that would favour some. A
-// second draw hashes the first, so it needs no counter of its own.
-uint64_t below(uint64_t bits, uint64_t range) {
-  if (range == 0) return bits;
-  const uint64_t uneven = -range % range;
+// Even in [0, range): the high half of bits * range, drawn again where that would favour some (a low half below
+// `uneven`, 2^64 modulo range). A second draw hashes the first, so it needs no counter of its own.
+uint64_t below(uint64_t bits, uint64_t range, uint64_t uneven) {
   Wide product = Wide(bits) * range;
   for (uint32_t attempt = 1; static_cast<uint64_t>(product) < uneven; ++attempt) {
     const auto again = Philox::block({static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32), attempt, 0},
@@ -135,6 +133,7 @@ Kernel integers_kernel(const KernelPlan& plan) {
   const auto& attrs = plan.attrs<RandomIntegersAttrs>();
   const Plan p = make_plan(plan, attrs.key, 2);
   const uint64_t low = static_cast<uint64_t>(attrs.low), range = static_cast<uint64_t>(attrs.high) - low;
+  const uint64_t uneven = -range % range;
   const int64_t count = plan.out[0].shape.num_elements();
   Kernel kernel([=, loop = cpu::random_loops().bits](const KernelRun& run) {
     uint64_t* bits = reinterpret_cast<uint64_t*>(run.scratch);
@@ -142,7 +141,7 @@ Kernel integers_kernel(const KernelPlan& plan) {
     T* y = run.out<T>(0).data();
     parallel_for(run.threads, ceil_div(count, kChunkBlocks), [&](int64_t i) {
       for (int64_t j = i * kChunkBlocks; j < std::min(count, (i + 1) * kChunkBlocks); ++j)
-        y[j] = static_cast<T>(static_cast<int64_t>(low + below(bits[j], range)));
+        y[j] = static_cast<T>(static_cast<int64_t>(low + below(bits[j], range, uneven)));
     });
   });
   return kernel.scratch(checked_mul(count, sizeof(uint64_t)));

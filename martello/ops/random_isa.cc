@@ -130,15 +130,15 @@ void normal(const RandomTask& t, T* y) {
   });
 }
 
-// The inverse of the normal distribution function, at (1 + t) / 2 for |t| <= erf(sqrt(2)): t P(w), w = -log(1 - t^2), P a
-// Chebyshev fit around w = 1.25 with a relative error of 2e-9 and 1e-17.
-constexpr float kProbit32[] = {0x1.aeaad4p+0f,   0x1.6957d2p-2f,  0x1.d197a8p-9f,   -0x1.a1c746p-9f,
-                               0x1.a8ee06p-13f,  0x1.729dap-15f,  -0x1.bd574cp-18f, -0x1.0bebd4p-21f};
+// The inverse of the normal distribution function, at (1 + t) / 2 for |t| <= erf(sqrt(2)): t P(w), w = -log(1 - t^2), P
+// a Chebyshev fit around w = 1.25 with a relative error of 2e-9 and 1e-17.
+constexpr float kProbit32[] = {0x1.aeaad4p+0f,  0x1.6957d2p-2f, 0x1.d197a8p-9f,   -0x1.a1c746p-9f,
+                               0x1.a8ee06p-13f, 0x1.729dap-15f, -0x1.bd574cp-18f, -0x1.0bebd4p-21f};
 constexpr double kProbit64[] = {
-    0x1.aeaad3c10ba6bp+0, 0x1.6957d0994ea7ep-2, 0x1.d193551374a34p-9, -0x1.a1c4db20a9bd6p-9, 0x1.a9dd3e6cf0710p-13,
-    0x1.719c798e4aff3p-15, -0x1.ded256297577fp-18, -0x1.daae932ab1fcdp-22, 0x1.836de6d4ca0a3p-23, -0x1.e37dcfaaa6d34p-30,
-    -0x1.0874d98b60c7ap-28, 0x1.2dfe2cdec0313p-32, 0x1.30139d304266ep-34, -0x1.690eb4e69ea61p-37, -0x1.ffb5ad7e8c30ep-41,
-    0x1.192433dc06cf0p-42};
+    0x1.aeaad3c10ba6bp+0,  0x1.6957d0994ea7ep-2,   0x1.d193551374a34p-9,   -0x1.a1c4db20a9bd6p-9,
+    0x1.a9dd3e6cf0710p-13, 0x1.719c798e4aff3p-15,  -0x1.ded256297577fp-18, -0x1.daae932ab1fcdp-22,
+    0x1.836de6d4ca0a3p-23, -0x1.e37dcfaaa6d34p-30, -0x1.0874d98b60c7ap-28, 0x1.2dfe2cdec0313p-32,
+    0x1.30139d304266ep-34, -0x1.690eb4e69ea61p-37, -0x1.ffb5ad7e8c30ep-41, 0x1.192433dc06cf0p-42};
 inline Vec<float> probit_ratio(Vec<float> w) { return polynomial(w - Vec<float>(1.25), kProbit32); }
 inline Vec<double> probit_ratio(Vec<double> w) { return polynomial(w - Vec<double>(1.25), kProbit64); }
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
+#include <martello/base/philox.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
 #include <martello/graph/scopes.h>
-#include <martello/base/philox.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/ops/compare.h>
 #include <martello/ops/internal/random_loops.h>
@@ -64,7 +64,8 @@ Moments moments(const HostTensor& t) {
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-const std::vector<Shape> kShapes = {Shape(1000, 100), Shape(100, 1001), Shape(40000), Shape(3, 5, 2003), Shape(20000, 3)};
+const std::vector<Shape> kShapes = {Shape(1000, 100), Shape(100, 1001), Shape(40000), Shape(3, 5, 2003),
+                                    Shape(20000, 3)};
 
 TEST(random_uniform, is_even) {
   for (DType dtype : {f32, f64})
@@ -133,7 +134,8 @@ TEST(random_bernoulli, is_true_with_probability_p) {
 
 TEST(random_integers, are_even) {
   for (DType dtype : {i32, i64}) {
-    const auto y = draw(op_random_integers, RandomIntegersAttrs{.low = -3, .high = 7, .dtype = dtype, .shape = Shape(100, 1001)});
+    const auto y =
+        draw(op_random_integers, RandomIntegersAttrs{.low = -3, .high = 7, .dtype = dtype, .shape = Shape(100, 1001)});
     std::vector<double> counts(10);
     for (int64_t i = 0; i < y.num_elements(); ++i) counts[static_cast<size_t>(y.at(i) + 3)] += 1;
     double chi = 0;
@@ -143,13 +145,16 @@ TEST(random_integers, are_even) {
 }
 
 TEST(random_integers, take_the_whole_range) {
-  const auto y = draw(op_random_integers, RandomIntegersAttrs{.low = INT64_MIN, .high = INT64_MAX, .dtype = i64, .shape = Shape(4000)});
+  const auto y = draw(op_random_integers,
+                      RandomIntegersAttrs{.low = INT64_MIN, .high = INT64_MAX, .dtype = i64, .shape = Shape(4000)});
   const auto v = y.data<int64_t>();
   EXPECT_GT(std::count_if(v.begin(), v.end(), [](int64_t x) { return x < 0; }), 1800);
   EXPECT_LT(*std::min_element(v.begin(), v.end()), INT64_MIN / 2);
-  const auto odd = draw(op_random_integers, RandomIntegersAttrs{.low = 0, .high = 3LL << 61, .dtype = i64, .shape = Shape(30000)});
+  const auto odd =
+      draw(op_random_integers, RandomIntegersAttrs{.low = 0, .high = 3LL << 61, .dtype = i64, .shape = Shape(30000)});
   const auto w = odd.data<int64_t>();
-  EXPECT_NEAR(static_cast<double>(std::count_if(w.begin(), w.end(), [](int64_t x) { return x < 1LL << 61; })), 10000, 350);
+  EXPECT_NEAR(static_cast<double>(std::count_if(w.begin(), w.end(), [](int64_t x) { return x < 1LL << 61; })), 10000,
+              350);
 }
 
 TEST(random_permutation, is_one_and_all_are_likely) {
@@ -168,10 +173,13 @@ TEST(random_permutation, is_one_and_all_are_likely) {
 
 TEST(random_categorical, follows_softmax) {
   for (DType dtype : {f32, f64}) {
-    const auto logits = HostTensor::of<double>({0, std::log(2.0), std::log(5.0), -1e30, 7, 7, 7, 7}, {2, 4}).cast(dtype);
-    const auto y = run_kernel(op_random_categorical, {counter(), logits}, Attrs(RandomCategoricalAttrs{.samples = 8001, .key = 5}))[0];
+    const auto logits =
+        HostTensor::of<double>({0, std::log(2.0), std::log(5.0), -1e30, 7, 7, 7, 7}, {2, 4}).cast(dtype);
+    const auto y = run_kernel(op_random_categorical, {counter(), logits},
+                              Attrs(RandomCategoricalAttrs{.samples = 8001, .key = 5}))[0];
     std::vector<double> counts(8);
-    for (int64_t i = 0; i < y.num_elements(); ++i) counts[static_cast<size_t>(y.at(i) + 4 * static_cast<double>(i / 8001))] += 1;
+    for (int64_t i = 0; i < y.num_elements(); ++i)
+      counts[static_cast<size_t>(y.at(i) + 4 * static_cast<double>(i / 8001))] += 1;
     const double expected[] = {1000, 2000, 5000, 0, 2000, 2000, 2000, 2000};
     for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(counts[i], expected[i], expected[i] == 0 ? 0 : 160);
   }
@@ -198,7 +206,8 @@ TEST(random_ops, give_the_same_bits_however_work_is_cut) {
     expect_same_bits_however_cut(op_random_truncated_normal, RandomNormalAttrs{.dtype = dtype});
   }
   expect_same_bits_however_cut(op_random_bernoulli, RandomBernoulliAttrs{});
-  for (DType dtype : {i32, i64}) expect_same_bits_however_cut(op_random_integers, RandomIntegersAttrs{.high = 1000, .dtype = dtype});
+  for (DType dtype : {i32, i64})
+    expect_same_bits_however_cut(op_random_integers, RandomIntegersAttrs{.high = 1000, .dtype = dtype});
 }
 
 template <class T>
@@ -299,7 +308,10 @@ testing::OpCase holds(std::string label, std::function<Tensor(Tensor)> build) {
 Tensor within(Tensor y, double low, double high) { return logical_and(y >= low, y <= high); }
 
 OP_TEST(random_uniform, holds("shape of a tensor", [](Tensor x) { return within(random_uniform(shape(x)), 0, 1); }),
-        holds("one size of a tensor", [](Tensor x) { return within(random_uniform({shape(x)[0], 3}), 0, 1); }),
+        holds("one size of a tensor",
+              [](Tensor x) {
+                return within(random_uniform({shape(x)[0], 3}), 0, 1);
+              }),
         holds("f64", [](Tensor) { return within(random_uniform({9}, {.dtype = f64, .low = 2, .high = 3}), 2, 3); }));
 OP_TEST(random_normal, holds("shape of a tensor", [](Tensor x) { return within(random_normal(shape(x)), -7, 7); }));
 OP_TEST(random_truncated_normal,
@@ -307,10 +319,10 @@ OP_TEST(random_truncated_normal,
 OP_TEST(random_bernoulli, holds("certain", [](Tensor x) { return random_bernoulli(shape(x), {.p = 1}); }),
         holds("impossible", [](Tensor x) { return logical_not(random_bernoulli(shape(x), {.p = 0})); }));
 OP_TEST(random_integers, holds("i32", [](Tensor x) { return within(random_integers(shape(x), {.high = 4}), 0, 3); }));
-OP_TEST(random_permutation, holds("of the rows", [](Tensor x) {
-          return equal(reduce_sum(random_permutation(shape(x)[0])), 10);
-        }));
-OP_TEST(random_categorical, holds("classes", [](Tensor x) { return within(random_categorical(x, {.samples = 9}), 0, 6); }));
+OP_TEST(random_permutation,
+        holds("of the rows", [](Tensor x) { return equal(reduce_sum(random_permutation(shape(x)[0])), 10); }));
+OP_TEST(random_categorical,
+        holds("classes", [](Tensor x) { return within(random_categorical(x, {.samples = 9}), 0, 6); }));
 
 TEST(random_shuffle, moves_whole_rows) {
   GraphScope scope;
@@ -346,7 +358,11 @@ OP_REFUSES(random_bernoulli, no_probability, [] { random_bernoulli({2}, {.p = 1.
 OP_REFUSES(random_integers, a_range_beyond_i32, [] { random_integers({2}, {.low = 0, .high = int64_t{1} << 40}); },
            {"i32", ".dtype = i64"})
 OP_REFUSES(random_permutation, two_sizes, [] { random_permutation({2, 3}); }, {"one size", "[2, 3]"})
-OP_REFUSES(random_categorical, no_classes, [] { random_categorical(placeholder({3, 0}, f32, "x")); }, {"[3, 0]", "class"})
+OP_REFUSES(random_categorical, no_classes,
+           [] {
+             random_categorical(placeholder({3, 0}, f32, "x"));
+           },
+           {"[3, 0]", "class"})
 
 }  // namespace
 }  // namespace martello

@@ -92,30 +92,30 @@ TensorList product_of_others_gradient(const GradContext& c) {
 
 }  // namespace
 
-#define MARTELLO_REDUCE(f, formula, dtypes, f_gradient)                                                           \
-  constinit const OpDef op_##f = {                                                                                \
-      .name = #f,                                                                                                 \
-      .doc = formula,                                                                                             \
-      .inputs = {"x"},                                                                                            \
-      .outputs = {"y"},                                                                                           \
-      .attrs = &attrs_type<ReduceAttrs>,                                                                          \
-      .shape = [](const ShapeContext& c) { return reduced_spec(c, dtypes); },                                     \
-      .gradient = f_gradient,                                                                                     \
-      .cpu = f##_cpu,                                                                                             \
-      .rows_of = internal::reduce_rows,                                                                           \
-      .cost = elementwise_cost,                                                                                   \
-      .family = "Reductions",                                                                                     \
-  };                                                                                                              \
-  Tensor f(Operand x, ReduceAttrs attrs, Name name) { return add_op(op_##f, {x}, std::move(attrs), name); }       \
+#define MARTELLO_REDUCE(f, formula, dtypes, f_gradient)                                                     \
+  constinit const OpDef op_##f = {                                                                          \
+      .name = #f,                                                                                           \
+      .doc = formula,                                                                                       \
+      .inputs = {"x"},                                                                                      \
+      .outputs = {"y"},                                                                                     \
+      .attrs = &attrs_type<ReduceAttrs>,                                                                    \
+      .shape = [](const ShapeContext& c) { return reduced_spec(c, dtypes); },                               \
+      .gradient = f_gradient,                                                                               \
+      .cpu = f##_cpu,                                                                                       \
+      .rows_of = internal::reduce_rows,                                                                     \
+      .cost = elementwise_cost,                                                                             \
+      .family = "Reductions",                                                                               \
+  };                                                                                                        \
+  Tensor f(Operand x, ReduceAttrs attrs, Name name) { return add_op(op_##f, {x}, std::move(attrs), name); } \
   Tensor f(Operand x, Name name) { return f(x, {}, name); }
 
 MARTELLO_REDUCE(reduce_sum, "y = sum of x along `axes`", kReduced, sum_gradient)
-MARTELLO_REDUCE(reduce_mean, "y = sum of x along `axes` / their number", kFloatingDTypes, mean_gradient)
+MARTELLO_REDUCE(reduce_mean, "y = sum of x along `axes` / number of elements summed", kFloatingDTypes, mean_gradient)
 MARTELLO_REDUCE(reduce_max, "y = the largest x along `axes`", kReduced, extreme_gradient)
 MARTELLO_REDUCE(reduce_min, "y = the smallest x along `axes`", kReduced, extreme_gradient)
 MARTELLO_REDUCE(reduce_prod, "y = product of x along `axes`", kReduced, prod_gradient)
 MARTELLO_REDUCE(reduce_all, "y = whether all x along `axes` are true", DTypeSet::of(boolean), not_differentiable)
-MARTELLO_REDUCE(reduce_any, "y = whether one x along `axes` is true", DTypeSet::of(boolean), not_differentiable)
+MARTELLO_REDUCE(reduce_any, "y = whether some x along `axes` is true", DTypeSet::of(boolean), not_differentiable)
 #undef MARTELLO_REDUCE
 
 constinit const OpDef op_product_of_others = {

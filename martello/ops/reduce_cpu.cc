@@ -103,7 +103,9 @@ Kernel reduce_cpu(const KernelPlan& plan, cpu::Reduction::Kind kind) {
 }  // namespace
 
 namespace internal {
-Kernel integer_sum(const KernelPlan& plan, const std::vector<bool>& marked) { return integer_reduce<Sum>(plan, marked); }
+Kernel integer_sum(const KernelPlan& plan, const std::vector<bool>& marked) {
+  return integer_reduce<Sum>(plan, marked);
+}
 }  // namespace internal
 
 Kernel reduce_sum_cpu(const KernelPlan& plan) { return reduce_cpu<Sum>(plan, cpu::Reduction::Kind::sum); }

@@ -112,25 +112,30 @@ OP_TEST(reduce_all, row(reduce_all, all, "columns", booleans({9, 2}), {.axes = 1
 OP_TEST(reduce_any, row(reduce_any, any, "columns", booleans({9, 2}), {.axes = 1, .keep_dims = true}),
         row(reduce_any, any, "all", booleans({2, 3, 4}), {}), row(reduce_any, any, "no elements", booleans({0}), {}));
 
-OP_TEST(product_of_others,
-        {.label = "rows",
-         .inputs = {uniform({5, 3}, 0.5, 2)},
-         .build = [](TensorList x) { return TensorList{product_of_others(x[0], {.axes = 0})}; },
-         .reference =
-             [](const HostTensors& in) {
-               HostTensor y(in[0].shape(), f64);
-               for (int64_t i = 0; i < 15; ++i) {
-                 double p = 1;
-                 for (int64_t j = i % 3; j < 15; j += 3) p *= j == i ? 1 : in[0].at(j);
-                 y.set(i, p);
-               }
-               return HostTensors{y};
-             },
-         .second_order = true});
+OP_TEST(product_of_others, {.label = "rows",
+                            .inputs = {uniform({5, 3}, 0.5, 2)},
+                            .build = [](TensorList x) { return TensorList{product_of_others(x[0], {.axes = 0})}; },
+                            .reference =
+                                [](const HostTensors& in) {
+                                  HostTensor y(in[0].shape(), f64);
+                                  for (int64_t i = 0; i < 15; ++i) {
+                                    double p = 1;
+                                    for (int64_t j = i % 3; j < 15; j += 3) p *= j == i ? 1 : in[0].at(j);
+                                    y.set(i, p);
+                                  }
+                                  return HostTensors{y};
+                                },
+                            .second_order = true});
 
-OP_REFUSES(reduce_sum, axis_out_of_range, [] { reduce_sum(placeholder({2, 3}, f32, "x"), {.axes = 2}); },
+OP_REFUSES(reduce_sum, axis_out_of_range,
+           [] {
+             reduce_sum(placeholder({2, 3}, f32, "x"), {.axes = 2});
+           },
            {"reduce_sum", "axis 2", "[2, 3]"})
-OP_REFUSES(reduce_sum, axis_named_twice, [] { reduce_sum(placeholder({2, 3}, f32, "x"), {.axes = {1, -1}}); },
+OP_REFUSES(reduce_sum, axis_named_twice,
+           [] {
+             reduce_sum(placeholder({2, 3}, f32, "x"), {.axes = {1, -1}});
+           },
            {"reduce_sum", "axis -1", "second time", "[2, 3]"})
 OP_REFUSES(reduce_mean, integers, [] { reduce_mean(placeholder({2}, i32, "x")); }, {"reduce_mean", "i32", "f32"})
 OP_REFUSES(reduce_all, floats, [] { reduce_all(placeholder({2}, f32, "x")); }, {"reduce_all", "f32", "bool"})

@@ -168,7 +168,7 @@ TensorList reshape_gradient(const GradContext& c) {
 
 constinit const OpDef op_reshape = {
     .name = "reshape",
-    .doc = "the elements of x in another shape",
+    .doc = "y = the elements of x in another shape",
     .inputs = {"x", "shape..."},
     .outputs = {"y"},
     .attrs = &attrs_type<ReshapeAttrs>,
@@ -183,7 +183,7 @@ constinit const OpDef op_reshape = {
 
 constinit const OpDef op_flatten = {
     .name = "flatten",
-    .doc = "[N, ...] as [N, all the rest]",
+    .doc = "y = x of shape [N, ...] as [N, product of the rest]",
     .inputs = {"x"},
     .outputs = {"y"},
     .shape = flatten_shape,
@@ -197,7 +197,7 @@ constinit const OpDef op_flatten = {
 
 constinit const OpDef op_expand_dims = {
     .name = "expand_dims",
-    .doc = "x with a dimension of 1 before dimension `axis`",
+    .doc = "y = x with a new dimension of 1 before dimension `axis`",
     .inputs = {"x"},
     .outputs = {"y"},
     .attrs = &attrs_type<AxisAttrs>,
@@ -218,7 +218,7 @@ constinit const OpDef op_expand_dims = {
 
 constinit const OpDef op_squeeze = {
     .name = "squeeze",
-    .doc = "x without dimensions of 1",
+    .doc = "y = x without the dimensions `axes`, which are 1; none named: without all that are 1",
     .inputs = {"x"},
     .outputs = {"y"},
     .attrs = &attrs_type<SqueezeAttrs>,

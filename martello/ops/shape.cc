@@ -22,7 +22,7 @@ internal::KnownElements size_value(const ShapeContext& c) {
 
 constinit const OpDef op_shape = {
     .name = "shape",
-    .doc = "the sizes of x, an i64 vector",
+    .doc = "sizes = the shape of x, an i64 vector",
     .inputs = {"x"},
     .outputs = {"sizes"},
     .shape =
@@ -38,7 +38,7 @@ constinit const OpDef op_shape = {
 
 constinit const OpDef op_size = {
     .name = "size",
-    .doc = "the number of elements of x, an i64 scalar",
+    .doc = "n = the number of elements of x, an i64 scalar",
     .inputs = {"x"},
     .outputs = {"n"},
     .shape = [](const ShapeContext&) { return std::vector<TensorSpec>{{.shape = Shape(), .dtype = i64}}; },

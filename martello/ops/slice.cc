@@ -156,7 +156,7 @@ constinit const OpDef op_strided_slice = {
 
 constinit const OpDef op_strided_slice_grad = {
     .name = "strided_slice_grad",
-    .doc = "zeros of `shape` with dx[begin + i * stride] = dy[i]",
+    .doc = "dx = 0 of `shape`, then dx[begin + i * stride] = dy[i]",
     .inputs = {"dy", "shape..."},
     .outputs = {"dx"},
     .attrs = &attrs_type<StridedSliceGradAttrs>,
@@ -198,7 +198,7 @@ constinit const OpDef op_select_row = {
 
 constinit const OpDef op_reverse = {
     .name = "reverse",
-    .doc = "x read backwards along `axes`",
+    .doc = "y[i] = x[n - 1 - i] along each of `axes`",
     .inputs = {"x"},
     .outputs = {"y"},
     .attrs = &attrs_type<ReverseAttrs>,

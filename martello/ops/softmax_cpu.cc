@@ -47,9 +47,8 @@ void run_groups(const AxisView& view, const KernelRun& run, RowLoop row_loop, Co
   const int64_t outer = view.outer(run), n = view.size(run);
   if (view.inner == 1) {
     const int64_t group = rows_per_call(n);
-    return parallel_for(run.threads, ceil_div(outer, group), [&](int64_t c) {
-      row_loop(c * group, std::min(group, outer - c * group), n);
-    });
+    return parallel_for(run.threads, ceil_div(outer, group),
+                        [&](int64_t c) { row_loop(c * group, std::min(group, outer - c * group), n); });
   }
   const int64_t groups = ceil_div(view.inner, kColumns), chunk = internal::rows_per_chunk(n * kColumns);
   parallel_for(run.threads, ceil_div(outer * groups, chunk), [&](int64_t c) {
@@ -66,8 +65,7 @@ Kernel softmax_kernel(const AxisView& view, Rows rows_loop, Columns columns_loop
     const T* x = static_cast<const T*>(run.in_[0].data);
     T* y = static_cast<T*>(run.out_[0].data);
     run_groups(
-        view, run,
-        [=](int64_t row, int64_t rows, int64_t n) { rows_loop(x + row * n, y + row * n, rows, n); },
+        view, run, [=](int64_t row, int64_t rows, int64_t n) { rows_loop(x + row * n, y + row * n, rows, n); },
         [=](int64_t outer, int64_t column, int64_t columns, int64_t n) {
           const int64_t at = outer * n * view.inner + column;
           columns_loop(x + at, y + at, n, view.inner, columns);
@@ -149,9 +147,8 @@ Kernel logsumexp_cpu(const KernelPlan& plan) {
   return for_floating(plan.in[0].dtype, [&]<class T>(T) {
     if (!range) return logsumexp_of_apart<T>(plan, marked);
     const AxisView view(shape, range->first, range->last);
-    return Kernel([view](const KernelRun& run) {
-      run_logsumexp<T>(view, run, static_cast<const T*>(run.in_[0].data));
-    });
+    return Kernel(
+        [view](const KernelRun& run) { run_logsumexp<T>(view, run, static_cast<const T*>(run.in_[0].data)); });
   });
 }
 

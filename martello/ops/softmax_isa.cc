@@ -103,6 +103,25 @@ void softmax_group(const T* x, T* y, T* max, T* sum, int64_t rows, int64_t n) {
   scale_rows(y, factor, y, rows, n);
 }
 
+// Rows that fit in registers, a few at a time so that one does not wait for the other; the same operations in the same
+// order as in the long form. A load of what was just stored with a mask would stall.
+template <int kRows, class T>
+void softmax_short(const T* x, T* y, T* max, T* sum, int64_t n) {
+  Wide<T> e[kRows];
+  for (int r = 0; r < kRows; ++r) e[r] = load(x + r * n, n);
+  for (int r = 0; r < kRows; ++r) max[r] = fold_lanes<LargerLanes>(larger(e[r], Wide<T>(static_cast<T>(kMinusInf))));
+  for (int r = 0; r < kRows; ++r) e[r] = map([](Vec<T> v) { return ShiftedExp::of(v); }, e[r] - Wide<T>(max[r]));
+  for (int r = 0; r < kRows; ++r) sum[r] = fold_lanes<AddLanes>(Wide<T>(T{0}) + e[r]);
+  for (int r = 0; r < kRows; ++r) store(e[r] * Wide<T>(T{1} / sum[r]), y + r * n, n);
+}
+
+template <class T>
+void softmax_short_rows(const T* x, T* y, T* max, T* sum, int64_t rows, int64_t n) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) softmax_short<4>(x + r * n, y + r * n, max + r, sum + r, n);
+  for (; r < rows; ++r) softmax_short<1>(x + r * n, y + r * n, max + r, sum + r, n);
+}
+
 int64_t group_rows(int64_t n) {
   const int64_t rows = 4096 / (n < 1 ? 1 : n);
   return rows < 1 ? 1 : rows < kSoftmaxRows ? rows : kSoftmaxRows;
@@ -115,7 +134,8 @@ void softmax_rows(const T* x, T* y, T* max, T* log_sum, int64_t rows, int64_t n)
   const int64_t group = group_rows(n);
   for (int64_t r = 0; r < rows; r += group) {
     const int64_t count = rows - r < group ? rows - r : group;
-    softmax_group(x + r * n, y + r * n, m + r, s + r, count, n);
+    const auto loop = n <= kWideLanes<T> ? softmax_short_rows<T> : softmax_group<T>;
+    loop(x + r * n, y + r * n, m + r, s + r, count, n);
   }
   if (log_sum) log_in_place(log_sum, rows);
 }

@@ -97,7 +97,10 @@ OP_REFUSES(softmax, axis_out_of_range, [] { softmax(placeholder({2}, f32, "x"), 
            {"softmax", "axis 3", "[2]"})
 OP_REFUSES(softmax, scalars, [] { softmax(placeholder({}, f32, "x")); }, {"softmax", "axis -1", "[]"})
 OP_REFUSES(log_softmax, integers, [] { log_softmax(placeholder({2}, i32, "x")); }, {"log_softmax", "i32", "f32"})
-OP_REFUSES(logsumexp, axis_named_twice, [] { logsumexp(placeholder({2}, f32, "x"), {.axes = {0, 0}}); },
+OP_REFUSES(logsumexp, axis_named_twice,
+           [] {
+             logsumexp(placeholder({2}, f32, "x"), {.axes = {0, 0}});
+           },
            {"logsumexp", "second time"})
 
 namespace {

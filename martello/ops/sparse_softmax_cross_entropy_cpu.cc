@@ -24,8 +24,7 @@ void loss_of_rows(const LossRun<T>& l, const Labels& labels, int64_t first, int6
   T max[cpu::kSoftmaxRows], log_sum[cpu::kSoftmaxRows];
   const T* x = l.logits + first * l.classes;
   cpu::softmax_loops<T>().softmax_rows(x, l.prob + first * l.classes, max, log_sum, rows, l.classes);
-  for (int64_t r = 0; r < rows; ++r)
-    l.loss[first + r] = log_sum[r] - (x[r * l.classes + labels[first + r]] - max[r]);
+  for (int64_t r = 0; r < rows; ++r) l.loss[first + r] = log_sum[r] - (x[r * l.classes + labels[first + r]] - max[r]);
 }
 
 template <class T>
@@ -37,9 +36,8 @@ Kernel loss_kernel(const KernelPlan& plan) {
     const LossRun<T> l{static_cast<const T*>(run.in_[0].data), static_cast<T*>(run.out_[0].data),
                        static_cast<T*>(run.out_[1].data), classes};
     const int64_t rows = run.in_[1].count;
-    parallel_for(run.threads, ceil_div(rows, group), [&](int64_t c) {
-      loss_of_rows(l, labels, c * group, std::min(group, rows - c * group));
-    });
+    parallel_for(run.threads, ceil_div(rows, group),
+                 [&](int64_t c) { loss_of_rows(l, labels, c * group, std::min(group, rows - c * group)); });
   });
 }
 
@@ -69,9 +67,8 @@ Kernel grad_kernel(const KernelPlan& plan) {
     const GradRun<T> g{static_cast<const T*>(run.in_[0].data), static_cast<const T*>(run.in_[2].data),
                        static_cast<T*>(run.out_[0].data), classes};
     const int64_t rows = run.in_[1].count;
-    parallel_for(run.threads, ceil_div(rows, group), [&](int64_t c) {
-      grad_of_rows(g, labels, c * group, std::min(group, rows - c * group));
-    });
+    parallel_for(run.threads, ceil_div(rows, group),
+                 [&](int64_t c) { grad_of_rows(g, labels, c * group, std::min(group, rows - c * group)); });
   });
 }
 

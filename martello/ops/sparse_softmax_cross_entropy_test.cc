@@ -70,16 +70,22 @@ OP_TEST(sparse_softmax_cross_entropy_grad,
          .second_order = true});
 
 OP_REFUSES(sparse_softmax_cross_entropy, labels_of_another_shape,
-           [] { sparse_softmax_cross_entropy(placeholder({4, 3}, f32, "x"), placeholder({5}, i32, "label")); },
+           [] {
+             sparse_softmax_cross_entropy(placeholder({4, 3}, f32, "x"), placeholder({5}, i32, "label"));
+           },
            {"sparse_softmax_cross_entropy", "[5]", "[4]"})
 OP_REFUSES(sparse_softmax_cross_entropy, floating_labels,
-           [] { sparse_softmax_cross_entropy(placeholder({4, 3}, f32, "x"), placeholder({4}, f32, "label")); },
+           [] {
+             sparse_softmax_cross_entropy(placeholder({4, 3}, f32, "x"), placeholder({4}, f32, "label"));
+           },
            {"sparse_softmax_cross_entropy", "f32[4]", "i32"})
 OP_REFUSES(sparse_softmax_cross_entropy, scalar_logits,
            [] { sparse_softmax_cross_entropy(placeholder({}, f32, "x"), placeholder({}, i32, "label")); },
            {"sparse_softmax_cross_entropy", "classes"})
 OP_REFUSES(sparse_softmax_cross_entropy, integer_logits,
-           [] { sparse_softmax_cross_entropy(placeholder({4, 3}, i32, "x"), placeholder({4}, i32, "label")); },
+           [] {
+             sparse_softmax_cross_entropy(placeholder({4, 3}, i32, "x"), placeholder({4}, i32, "label"));
+           },
            {"sparse_softmax_cross_entropy", "i32[4, 3]", "f32"})
 
 TEST(sparse_softmax_cross_entropy, refuses_a_label_out_of_range_when_it_runs) {

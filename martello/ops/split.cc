@@ -70,7 +70,7 @@ TensorList split_gradient(const GradContext& c) {
 
 constinit const OpDef op_split = {
     .name = "split",
-    .doc = "x cut along `axis`",
+    .doc = "ys = x cut along `axis` into equal `pieces`, or into pieces of `sizes`",
     .inputs = {"x", "sizes..."},
     .outputs = {"ys..."},
     .attrs = &attrs_type<SplitAttrs>,

@@ -17,8 +17,8 @@ std::vector<int> checked_axes(const std::string& where, const char* what, const 
   for (int axis : axes.values()) {
     const int normalized = normalized_axis(axis, shape.rank());
     MARTELLO_CHECK(normalized >= 0, where, "axis ", axis, " is out of range for ", what, " ", shape, ".");
-    MARTELLO_CHECK(std::find(list.begin(), list.end(), normalized) == list.end(), where, "axis ", axis, " of ", what, " ",
-                   shape, " is named twice.");
+    MARTELLO_CHECK(std::find(list.begin(), list.end(), normalized) == list.end(), where, "axis ", axis, " of ", what,
+                   " ", shape, " is named twice.");
     list.push_back(normalized);
   }
   return list;

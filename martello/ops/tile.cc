@@ -80,7 +80,7 @@ TensorList tile_gradient(const GradContext& c) {
 
 constinit const OpDef op_tile = {
     .name = "tile",
-    .doc = "x repeated `counts` times along each axis",
+    .doc = "y = x repeated counts[i] times along axis i",
     .inputs = {"x"},
     .outputs = {"y"},
     .attrs = &attrs_type<TileAttrs>,

@@ -35,7 +35,8 @@ std::vector<TensorSpec> top_k_shape(const ShapeContext& c) {
 Shape common_rows(const ShapeContext& c, size_t i, size_t j) {
   check_has_last(c, i);
   check_has_last(c, j);
-  const Shape a = c.in[i].shape.slice(0, c.in[i].shape.rank() - 1), b = c.in[j].shape.slice(0, c.in[j].shape.rank() - 1);
+  const Shape a = c.in[i].shape.slice(0, c.in[i].shape.rank() - 1),
+              b = c.in[j].shape.slice(0, c.in[j].shape.rank() - 1);
   const std::string a_name = input_name(c, i) + " without the last axis", b_name = input_name(c, j) + " without it";
   internal::check_same_shape(c, a_name.c_str(), a, b_name.c_str(), b);
   return internal::more_known(a, b);
@@ -65,7 +66,7 @@ Rows along_last_rows(const ShapeContext& c, size_t) { return internal::same_if(c
 
 constinit const OpDef op_top_k = {
     .name = "top_k",
-    .doc = "the k largest elements along the last axis, largest first, and where they are",
+    .doc = "values = the k largest elements along the last axis, largest first; indices = where they are",
     .inputs = {"x"},
     .outputs = {"values", "indices"},
     .attrs = &attrs_type<TopKAttrs>,
@@ -122,9 +123,7 @@ TopK top_k(Operand x, int64_t k, Name name) {
   const TensorList out = outputs_of(add_operation(op_top_k, {x}, Attrs(TopKAttrs{k}), name));
   return {out[0], out[1]};
 }
-Tensor take_along_last(Operand x, Operand indices, Name name) {
-  return add_op(op_take_along_last, {x, indices}, name);
-}
+Tensor take_along_last(Operand x, Operand indices, Name name) { return add_op(op_take_along_last, {x, indices}, name); }
 Tensor add_along_last(Operand values, Operand indices, Operand like, Name name) {
   return add_op(op_add_along_last, {values, indices, like}, name);
 }

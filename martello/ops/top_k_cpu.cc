@@ -78,9 +78,8 @@ Kernel top_k_cpu(const KernelPlan& plan) {
       const T* x = static_cast<const T*>(run.in_[0].data);
       T* values = static_cast<T*>(run.out_[0].data);
       int64_t* indices = static_cast<int64_t*>(run.out_[1].data);
-      for_rows(run.threads, n > 0 ? run.in_[0].count / n : 0, n, [=](int64_t r) {
-        top_k_of_row(x + r * n, n, k, values + r * k, indices + r * k);
-      });
+      for_rows(run.threads, n > 0 ? run.in_[0].count / n : 0, n,
+               [=](int64_t r) { top_k_of_row(x + r * n, n, k, values + r * k, indices + r * k); });
     });
   });
 }

@@ -50,17 +50,17 @@ OP_TEST(top_k, row("three of ten", randn({7, 10}), 3), row("all", randn({2, 9}),
         row("rank four", randn({2, 1, 3, 6}), 2), row("no rows", randn({0, 6}), 2),
         row("nan", HostTensor::of<double>({1, kNan, 3, 2}), 2, false), row("long", randn({1, 5000}), 50));
 
-OP_TEST(take_along_last,
-        {.label = "repeated indices",
-         .inputs = {randn({3, 5}), HostTensor::of<int32_t>({0, 4, 4, 1, 1, 1}, {3, 2})},
-         .build = [](TensorList x) { return TensorList{take_along_last(x[0], x[1])}; },
-         .reference =
-             [](const HostTensors& x) {
-               HostTensor y({3, 2}, f64);
-               for (int64_t i = 0; i < 6; ++i) y.set(i, x[0].at(i / 2 * 5 + static_cast<int64_t>(x[1].at(i))));
-               return HostTensors{y};
-             },
-         .second_order = true});
+OP_TEST(take_along_last, {.label = "repeated indices",
+                          .inputs = {randn({3, 5}), HostTensor::of<int32_t>({0, 4, 4, 1, 1, 1}, {3, 2})},
+                          .build = [](TensorList x) { return TensorList{take_along_last(x[0], x[1])}; },
+                          .reference =
+                              [](const HostTensors& x) {
+                                HostTensor y({3, 2}, f64);
+                                for (int64_t i = 0; i < 6; ++i)
+                                  y.set(i, x[0].at(i / 2 * 5 + static_cast<int64_t>(x[1].at(i))));
+                                return HostTensors{y};
+                              },
+                          .second_order = true});
 
 OP_TEST(add_along_last,
         {.label = "repeated indices",
@@ -82,7 +82,9 @@ OP_REFUSES(top_k, negative_k, [] { top_k(placeholder({kUnknown}, f32, "x"), -1);
 OP_REFUSES(top_k, scalars, [] { top_k(placeholder({}, f32, "x"), 0); }, {"top_k", "scalar"})
 OP_REFUSES(top_k, bools, [] { top_k(placeholder({3}, boolean, "x"), 1); }, {"top_k", "bool"})
 OP_REFUSES(take_along_last, other_rows,
-           [] { take_along_last(placeholder({2, 3}, f32, "x"), placeholder({3, 3}, i32, "i")); },
+           [] {
+             take_along_last(placeholder({2, 3}, f32, "x"), placeholder({3, 3}, i32, "i"));
+           },
            {"take_along_last", "[2]", "[3]"})
 OP_REFUSES(add_along_last, floating_indices,
            [] {

@@ -53,7 +53,7 @@ TensorList transpose_gradient(const GradContext& c) {
 
 constinit const OpDef op_transpose = {
     .name = "transpose",
-    .doc = "y.shape[i] = x.shape[perm[i]]",
+    .doc = "y = x with its dimensions in another order: dimension i of y is perm[i] of x; no perm reverses them",
     .inputs = {"x"},
     .outputs = {"y"},
     .attrs = &attrs_type<TransposeAttrs>,

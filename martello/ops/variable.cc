@@ -11,7 +11,7 @@ std::vector<std::string> enum_names(VariableKind) { return {"global", "local"}; 
 
 constinit const OpDef op_variable = {
     .name = "variable",
-    .doc = "a value that lives across runs; reads as its value at the start of the run",
+    .doc = "y = a value that lives across runs, as it was at the start of the run",
     .outputs = {"y"},
     .attrs = &attrs_type<VariableAttrs>,
     .shape =

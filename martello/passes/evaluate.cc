@@ -35,13 +35,19 @@ RunTensor run_tensor(const HostTensor& t, const std::byte* data) {
   return {const_cast<std::byte*>(data), t.num_elements(), t.shape().rank() > 0 ? t.shape()[0] : 1};
 }
 
-HostTensors run_kernel(const OpNode& node) {
+bool fits(int64_t value, DType dtype) {
+  if (dtype == i32) return value <= std::numeric_limits<int32_t>::max();
+  return dtype == i64 || value <= std::numeric_limits<uint8_t>::max();
+}
+
+}  // namespace
+
+HostTensors run_on_cpu(const OpNode& node, const HostTensors& inputs) {
   std::vector<TensorSpec> in, out;
   std::vector<RunTensor> in_data, out_data;
   HostTensors values;
-  for (const Tensor& t : node.inputs) {
-    const HostTensor& value = *find_constant(t);
-    in.push_back(output_of(t).spec());
+  for (const HostTensor& value : inputs) {
+    in.push_back({.shape = value.shape(), .dtype = value.dtype()});
     in_data.push_back(run_tensor(value, value.raw()));
   }
   for (const NodeOutput& output : node.outputs) {
@@ -57,19 +63,14 @@ HostTensors run_kernel(const OpNode& node) {
   return values;
 }
 
-bool fits(int64_t value, DType dtype) {
-  if (dtype == i32) return value <= std::numeric_limits<int32_t>::max();
-  return dtype == i64 || value <= std::numeric_limits<uint8_t>::max();
-}
-
-}  // namespace
-
 HostTensors evaluate(const OpNode& node) {
   if (!can_evaluate(node)) return {};
   if (node.def->is_alias && node.outputs[0].dtype == node.inputs[0].dtype())
     return {find_constant(node.inputs[0])->reshaped(node.outputs[0].shape)};
+  HostTensors inputs;
+  for (const Tensor& t : node.inputs) inputs.push_back(*find_constant(t));
   try {
-    return run_kernel(node);
+    return run_on_cpu(node, inputs);
   } catch (const InvalidArgument&) {
     return {};
   }

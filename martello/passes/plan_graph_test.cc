@@ -129,7 +129,8 @@ TEST(run_passes, plans_a_chain_of_element_wise_nodes_in_time) {
 TEST(run_passes, plans_a_wide_graph_of_ten_thousand_nodes_in_time) {
   GraphScope scope;
   const Tensor x = placeholder({8, 8}, f32, "x"), shared = exp(x);
-  std::vector<Tensor> row(100, shared), fetches;
+  std::vector<Tensor> row, fetches;
+  for (int i = 0; i < 100; ++i) row.push_back(shared * (i + 2));
   for (int layer = 0; layer < 50; ++layer) {
     std::vector<Tensor> next;
     for (size_t i = 0; i < row.size(); ++i) next.push_back(tanh(row[i] + row[(i + 1) % row.size()]));

@@ -66,7 +66,7 @@ bool constants_into_branches(Rewrite& rewrite, OpNode& node) {
 
 // reshape(squeeze(x)), reshape(x, sizes), flatten(x)  =>  reshape(x) {shape}
 bool one_reshape(Rewrite& rewrite, OpNode& node) {
-  if (!is_alias(node) || !is_static(node.output(0))) return false;
+  if (!is_alias(node) || !is_static(node.output(0)) || are_alike(node.output(0), node.inputs[0])) return false;
   Tensor x = node.inputs[0];
   const bool is_below_alias = is_alias(*x.node()) && x.node()->controls.empty() && is_static(x.node()->inputs[0]);
   if (is_below_alias) x = x.node()->inputs[0];

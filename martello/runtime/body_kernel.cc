@@ -1,8 +1,8 @@
-#include <martello/runtime/body_kernel.h>
+#include <martello/runtime/internal/body_kernel.h>
 
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
-#include <martello/runtime/bound_program.h>
+#include <martello/runtime/internal/bound_program.h>
 
 #include <cstring>
 
@@ -25,6 +25,7 @@ class BodyRun {
     for (size_t i = 0; i < program.feeds.size(); ++i) bound_->set_feed(i, run.in_[i].data);
     bound_->start(run.params->stream, run.params->first_sample);
     for (size_t s = 0; s < program.segments.size(); ++s) bound_->run_segment(s, 0, nullptr);
+    if (bound_->is_bad()) run.params->is_bad = 1;
     bound_->update_fetch_rows();
     for (size_t i = 0; i < program.fetches.size(); ++i) copy_out(run.out_[i], i);
   }

@@ -1,8 +1,8 @@
-#include <martello/runtime/bound_program.h>
+#include <martello/runtime/internal/bound_program.h>
 
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
-#include <martello/runtime/aborted.h>
+#include <martello/runtime/internal/aborted.h>
 
 #include <chrono>
 

@@ -1,6 +1,6 @@
-#include <martello/runtime/device_team.h>
+#include <martello/runtime/internal/device_team.h>
 
-#include <martello/runtime/aborted.h>
+#include <martello/runtime/internal/aborted.h>
 
 namespace martello {
 namespace {

@@ -1,5 +1,5 @@
 #include <martello/base/error.h>
-#include <martello/runtime/session_impl.h>
+#include <martello/runtime/internal/session_impl.h>
 
 #include <cstring>
 #include <shared_mutex>
@@ -37,7 +37,7 @@ void copy_out(const RunTensor& from, const TensorSpec& spec, HostTensor& to) {
 Lane& Session::Impl::take_lane() {
   std::lock_guard lock(lanes_mutex);
   if (free_lanes.empty()) {
-    lanes.push_back(std::make_unique<Lane>(options.poison_arena));
+    lanes.push_back(std::make_unique<Lane>(options.poison_arena, options.plan_cache));
     free_lanes.reserve(lanes.size());
     return *lanes.back();
   }
@@ -53,6 +53,7 @@ void Session::Impl::refresh_variables(BoundProgram& bound, const Plan& plan) con
 }
 
 void Session::Impl::execute(const Plan& plan, const HostTensor* feeds, HostTensors& outputs, RunMode mode) {
+  initialize(plan);
   Lane& lane = take_lane();
   LaneLease lease(*this, lane);
   BoundProgram& bound = lane.bind(plan);

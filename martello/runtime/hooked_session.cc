@@ -2,7 +2,7 @@
 
 #include <martello/base/error.h>
 #include <martello/graph/node.h>
-#include <martello/runtime/session_impl.h>
+#include <martello/runtime/internal/session_impl.h>
 
 #include <algorithm>
 #include <typeinfo>

@@ -1,4 +1,4 @@
-#include <martello/runtime/lane.h>
+#include <martello/runtime/internal/lane.h>
 
 #include <cstring>
 
@@ -23,6 +23,7 @@ BoundProgram& Lane::bind(const Plan& plan) {
   if (poison_)
     for (const Buffer& arena : arenas_)
       if (arena.size() > 0) std::memset(arena.data(), kPoison, static_cast<size_t>(arena.size()));
+  if (bound_.size() > most_bound_ && !bound_.contains(plan.id)) bound_.clear();
   auto& bound = bound_[plan.id];
   if (!bound) {
     std::vector<std::byte*> addresses;

@@ -1,10 +1,10 @@
-#include <martello/runtime/memory.h>
+#include <martello/runtime/internal/memory.h>
 
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/ops/variable.h>
 #include <martello/passes/plan_memory.h>
-#include <martello/runtime/variable_store.h>
+#include <martello/runtime/internal/variable_store.h>
 
 #include <algorithm>
 #include <map>

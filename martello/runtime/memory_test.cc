@@ -9,8 +9,8 @@
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizer.h>
-#include <martello/runtime/lane.h>
-#include <martello/runtime/session_impl.h>
+#include <martello/runtime/internal/lane.h>
+#include <martello/runtime/internal/session_impl.h>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <martello/runtime/program.h>
+#include <martello/runtime/internal/program.h>
 
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
@@ -6,10 +6,10 @@
 #include <martello/base/threads.h>
 #include <martello/graph/core_ops.h>
 #include <martello/ops/variable.h>
-#include <martello/runtime/body_kernel.h>
-#include <martello/runtime/memory.h>
-#include <martello/runtime/threads_for.h>
-#include <martello/runtime/variable_store.h>
+#include <martello/runtime/internal/body_kernel.h>
+#include <martello/runtime/internal/memory.h>
+#include <martello/runtime/internal/threads_for.h>
+#include <martello/runtime/internal/variable_store.h>
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include <martello/runtime/schedule.h>
+#include <martello/runtime/internal/schedule.h>
 
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>

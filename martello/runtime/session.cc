@@ -4,7 +4,7 @@
 #include <martello/base/threads.h>
 #include <martello/graph/node.h>
 #include <martello/ops/variable.h>
-#include <martello/runtime/session_impl.h>
+#include <martello/runtime/internal/session_impl.h>
 
 #include <algorithm>
 

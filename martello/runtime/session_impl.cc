@@ -1,10 +1,10 @@
-#include <martello/runtime/session_impl.h>
+#include <martello/runtime/internal/session_impl.h>
 
 #include <martello/base/error.h>
 #include <martello/base/log.h>
 #include <martello/base/threads.h>
 #include <martello/ops/variable.h>
-#include <martello/runtime/body_kernel.h>
+#include <martello/runtime/internal/body_kernel.h>
 
 #include <chrono>
 #include <cstring>
@@ -93,7 +93,6 @@ std::shared_ptr<const Plan> Session::Impl::make_plan(const RunSignature& signatu
       compile(std::move(extracted), {options.threads, options.disabled_passes, options.always_parallel}, &store);
   const_cast<Program&>(*program).report.total_milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  initialize(program->variables);
   auto plan = std::make_shared<Plan>();
   plan->id = next_plan_id++;
   plan->program = program;
@@ -116,6 +115,13 @@ void Session::Impl::remember(const std::string& key, std::shared_ptr<const Plan>
     std::lock_guard lock(lanes_mutex);
     for (Lane* lane : free_lanes) lane->forget(id);
   }
+}
+
+void Session::Impl::initialize(const Plan& plan) {
+  if (plan.has_initialized.load(std::memory_order_acquire)) return;
+  std::lock_guard planning(plans_mutex);
+  initialize(plan.program->variables);
+  plan.has_initialized.store(true, std::memory_order_release);
 }
 
 void Session::Impl::initialize(const std::vector<std::string>& names) {

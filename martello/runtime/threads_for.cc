@@ -1,4 +1,4 @@
-#include <martello/runtime/threads_for.h>
+#include <martello/runtime/internal/threads_for.h>
 
 namespace martello {
 namespace {

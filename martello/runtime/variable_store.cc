@@ -1,4 +1,4 @@
-#include <martello/runtime/variable_store.h>
+#include <martello/runtime/internal/variable_store.h>
 
 #include <martello/base/checked.h>
 #include <martello/base/error.h>

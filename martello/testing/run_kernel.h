@@ -12,8 +12,8 @@ struct KernelOptions {
   RunParams params = {};
 };
 
-// One run of an op's CPU kernel on these inputs, without graph and session: shape function, plan, bind, run. Outputs and
-// scratch start as garbage.
+// One run of an op's CPU kernel on these inputs, without graph and session: shape function, plan, bind, run. Outputs
+// and scratch start as garbage.
 inline HostTensors run_kernel(const OpDef& def, const HostTensors& in, const Attrs& attrs, KernelOptions options = {}) {
   const OpInfo op{"test", def.name};
   std::vector<TensorSpec> specs;

@@ -110,7 +110,8 @@ struct ElementwiseKernel::Plan {
     });
   }
 
-  void run_reduction(const void* const* inputs, void* const* outputs, void* scratch, int threads, int64_t run_rows) const;
+  void run_reduction(const void* const* inputs, void* const* outputs, void* scratch, int threads,
+                     int64_t run_rows) const;
   void reduce_steps(ReduceStep step, const ReductionPass& pass, int64_t run_rows, int threads, char* (&regions)[2],
                     void* result_or_null) const;
 
@@ -122,7 +123,8 @@ void ElementwiseKernel::Plan::reduce_steps(ReduceStep x, const ReductionPass& pa
                                            char* (&regions)[2], void* y) const {
   int64_t reduced = pass.reduced.at(run_rows);
   do {
-    ReduceStep step = make_step(reduction->step_kind(), pass.outer.at(run_rows), reduced, pass.inner.at(run_rows), dtype);
+    ReduceStep step =
+        make_step(reduction->step_kind(), pass.outer.at(run_rows), reduced, pass.inner.at(run_rows), dtype);
     step.x = x.x;
     step.span = x.span;
     step.divisor = step.blocks == 1 ? x.divisor : 1;

@@ -36,8 +36,8 @@ struct ElementwiseOutput {
 };
 
 struct ElementwiseProgram {
-  DType dtype = f32;                      // computed in: f32 or f64
-  std::vector<DType> input_dtypes = {};   // dtype, or boolean and u8, which are converted
+  DType dtype = f32;                     // computed in: f32 or f64
+  std::vector<DType> input_dtypes = {};  // dtype, or boolean and u8, which are converted
   std::vector<ElementwiseInstr> instrs = {};
   std::vector<ElementwiseOutput> outputs = {};  // in dtype, or boolean (not 0) and u8 (truncated to 0 ... 255)
 };

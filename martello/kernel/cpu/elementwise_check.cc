@@ -16,8 +16,8 @@ void check_arg(const ElementwiseProgram& program, const ElementwiseArg& arg, siz
 }
 
 void check_dtype(const ElementwiseProgram& program, DType dtype, const char* what, size_t i) {
-  MARTELLO_CHECK(dtype == program.dtype || dtype == boolean || dtype == u8, "[elementwise] ", what, " ", i, " is ", dtype,
-                 " in a program that computes in ", program.dtype, ". Cast it first.");
+  MARTELLO_CHECK(dtype == program.dtype || dtype == boolean || dtype == u8, "[elementwise] ", what, " ", i, " is ",
+                 dtype, " in a program that computes in ", program.dtype, ". Cast it first.");
 }
 
 }  // namespace
@@ -25,7 +25,8 @@ void check_dtype(const ElementwiseProgram& program, DType dtype, const char* wha
 void check_program(const ElementwiseProgram& program) {
   MARTELLO_CHECK(program.dtype == f32 || program.dtype == f64, "[elementwise] computes in f32 or f64, not in ",
                  program.dtype, ". Cast its inputs.");
-  MARTELLO_CHECK(program.instrs.size() <= kMaxElementwiseInstrs && program.input_dtypes.size() <= kMaxElementwiseInputs &&
+  MARTELLO_CHECK(program.instrs.size() <= kMaxElementwiseInstrs &&
+                     program.input_dtypes.size() <= kMaxElementwiseInputs &&
                      program.outputs.size() <= kMaxElementwiseOutputs,
                  "[elementwise] a program of ", program.instrs.size(), " instructions, ", program.input_dtypes.size(),
                  " inputs and ", program.outputs.size(), " outputs exceeds ", kMaxElementwiseInstrs, ", ",

@@ -80,8 +80,8 @@ class CodeBuilder {
     return slot;
   }
 
-  // Converted inputs are kept in slots; so are inputs that are outputs as they are, because another output may be stored
-  // over them.
+  // Converted inputs are kept in slots; so are inputs that are outputs as they are, because another output may be
+  // stored over them.
   void prepare_inputs() {
     input_slots_.assign(static_cast<size_t>(inputs_), kNever);
     for (int k = 0; k < inputs_; ++k) {
@@ -130,8 +130,8 @@ class CodeBuilder {
       if (i != position) others[j++] = operand_of(list[i]);
     }
     const Formula& formula = *instr(k).formula;
-    emit(engine_.formula_stage(formula.stages[static_cast<int>(isa_)], static_cast<int>(position)), others[0], others[1],
-         instr(k).p);
+    emit(engine_.formula_stage(formula.stages[static_cast<int>(isa_)], static_cast<int>(position)), others[0],
+         others[1], instr(k).p);
     in_registers_ = ElementwiseArg::value(k);
     for (const ElementwiseArg& arg : list) release(arg, k);
     if (needs_slot(k)) {
@@ -170,7 +170,8 @@ class CodeBuilder {
         emit(engine_.store, 0, 0, nullptr, k);
       } else {
         if (byte_store_slot_ == kNever) byte_store_slot_ = new_slot();
-        emit(output.dtype == boolean ? engine_.store_bool : engine_.store_u8, 0, first_slot_ + byte_store_slot_, nullptr, k);
+        emit(output.dtype == boolean ? engine_.store_bool : engine_.store_u8, 0, first_slot_ + byte_store_slot_,
+             nullptr, k);
       }
     }
   }

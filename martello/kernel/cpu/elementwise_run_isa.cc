@@ -9,8 +9,7 @@ namespace {
 #define MARTELLO_STAGE(name) \
   template <class T>         \
   void name(MARTELLO_STAGE_PARAMETERS(typename Vec<T>::Native))
-#define MARTELLO_EACH_VECTOR(f) \
-  f(v0, 0) f(v1, 1) f(v2, 2) f(v3, 3) f(v4, 4) f(v5, 5) f(v6, 6) f(v7, 7)
+#define MARTELLO_EACH_VECTOR(f) f(v0, 0) f(v1, 1) f(v2, 2) f(v3, 3) f(v4, 4) f(v5, 5) f(v6, 6) f(v7, 7)
 
 MARTELLO_STAGE(load) {
   const T* p = operand_at<T>(operands[ip->a], i);

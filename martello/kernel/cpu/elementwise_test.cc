@@ -16,7 +16,8 @@ template <class T>
 std::vector<T> numbers(int64_t n, uint32_t key) {
   std::vector<T> x;
   for (int64_t i = 0; i < n; ++i) {
-    x.push_back(static_cast<T>(4 * uniform_f64(Philox::block({static_cast<uint32_t>(i), 0, 0, 0}, {key, 7})[0], 0) - 2));
+    x.push_back(
+        static_cast<T>(4 * uniform_f64(Philox::block({static_cast<uint32_t>(i), 0, 0, 0}, {key, 7})[0], 0) - 2));
   }
   return x;
 }
@@ -105,7 +106,8 @@ RandomShapes random_shapes(uint32_t seed) {
     r.out.push_back(size);
   }
   for (Shape& in : r.in) {
-    for (int d = static_cast<int>(draw(3)) ? 0 : static_cast<int>(draw(static_cast<uint32_t>(rank) + 1)); d < rank; ++d) {
+    for (int d = static_cast<int>(draw(3)) ? 0 : static_cast<int>(draw(static_cast<uint32_t>(rank) + 1)); d < rank;
+         ++d) {
       in.push_back(draw(3) ? r.out[d] : 1);
     }
   }
@@ -171,8 +173,9 @@ TEST(Elementwise, several_outputs_may_lie_where_inputs_lie) {
 }
 
 TEST(Elementwise, converts_bytes_on_both_sides) {
-  ElementwiseProgram program = program_of<float>(2, {{&formula_example_where, {A::input(0), A::input(1), A::constant(-1)}, {}},
-                                                     {&formula_example_affine, {A::value(0)}, {1.5, 0.75}}});
+  ElementwiseProgram program =
+      program_of<float>(2, {{&formula_example_where, {A::input(0), A::input(1), A::constant(-1)}, {}},
+                            {&formula_example_affine, {A::value(0)}, {1.5, 0.75}}});
   program.input_dtypes = {boolean, u8};
   program.outputs = {{A::value(1), u8}, {A::value(0), boolean}, {A::input(1), f32}};
   std::vector<uint8_t> condition, x, as_u8(1000), as_bool(1000);
@@ -197,7 +200,8 @@ TEST(Elementwise, converts_bytes_on_both_sides) {
 TEST(Elementwise, keeps_many_values_alive) {
   std::vector<ElementwiseInstr> instrs;
   for (int k = 0; k < 32; ++k) instrs.push_back({&formula_example_affine, {A::input(0)}, {k + 1.0, 0.5}});
-  for (int k = 1; k < 32; ++k) instrs.push_back({&formula_example_add, {A::value(k == 1 ? 0 : 30 + k), A::value(k)}, {}});
+  for (int k = 1; k < 32; ++k)
+    instrs.push_back({&formula_example_add, {A::value(k == 1 ? 0 : 30 + k), A::value(k)}, {}});
   const Shape shape(333), shapes[] = {shape};
   const auto x = numbers<double>(333, 1);
   const auto y = run_kernel<double>(ElementwiseKernel(program_of<double>(1, instrs), shape, shapes), {x});
@@ -231,8 +235,9 @@ TEST(Elementwise, refuses_what_it_cannot_do_with_both_values) {
     return "";
   };
   const Shape out(4, 3), bad[] = {Shape(4)};
-  EXPECT_NE(message([&] { ElementwiseKernel(program_of<float>(1), out, bad); }).find("[4] does not broadcast to [4, 3]"),
-            std::string::npos);
+  EXPECT_NE(
+      message([&] { ElementwiseKernel(program_of<float>(1), out, bad); }).find("[4] does not broadcast to [4, 3]"),
+      std::string::npos);
   auto program = program_of<float>(1);
   program.input_dtypes = {i32};
   EXPECT_NE(message([&] { ElementwiseKernel(program, out, bad); }).find("input 0 is i32"), std::string::npos);

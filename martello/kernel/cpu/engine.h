@@ -6,7 +6,7 @@
 namespace martello::cpu {
 
 inline constexpr int kMaxRank = 8, kMaxOperands = 512;
-inline constexpr int64_t kSlotBytes = 512;    // eight of the widest vectors
+inline constexpr int64_t kSlotBytes = 512;      // eight of the widest vectors
 inline constexpr int64_t kTileElements = 1024;  // of a broadcast operand that is laid out before use
 
 // A stage computes eight vectors and calls the next one; its type depends on dtype and instruction set.

@@ -22,7 +22,8 @@ inline std::vector<Isa> isas_here() {
 template <class T>
 ElementwiseProgram program_of(int inputs, std::vector<ElementwiseInstr> instrs = {}) {
   ElementwiseProgram program{dtype_of<T>, std::vector<DType>(static_cast<size_t>(inputs), dtype_of<T>), instrs, {}};
-  const auto last = instrs.empty() ? ElementwiseArg::input(0) : ElementwiseArg::value(static_cast<int>(instrs.size()) - 1);
+  const auto last =
+      instrs.empty() ? ElementwiseArg::input(0) : ElementwiseArg::value(static_cast<int>(instrs.size()) - 1);
   program.outputs = {{last, dtype_of<T>}};
   return program;
 }

@@ -40,28 +40,27 @@ inline double gelu_tanh(double x) {
 
 }  // namespace martello::cpu::reference
 
-#define MARTELLO_DEFINE_FORMULA(formula_name, formula_arity, formula_text, ...)                              \
-  namespace v2 {                                                                                             \
-  extern const FormulaStages stages_##formula_name;                                                          \
-  }                                                                                                          \
-  namespace v3 {                                                                                             \
-  extern const FormulaStages stages_##formula_name;                                                          \
-  }                                                                                                          \
-  namespace v4 {                                                                                             \
-  extern const FormulaStages stages_##formula_name;                                                          \
-  }                                                                                                          \
-  namespace reference {                                                                                      \
-  static double formula_name##_value([[maybe_unused]] double x, [[maybe_unused]] double y,                   \
-                                     [[maybe_unused]] double z, [[maybe_unused]] double p0,                  \
-                                     [[maybe_unused]] double p1) {                                           \
-    return __VA_ARGS__;                                                                                      \
-  }                                                                                                          \
-  }                                                                                                          \
-  extern constinit const Formula formula_##formula_name = {                                                  \
-      #formula_name,                                                                                         \
-      formula_arity,                                                                                         \
-      formula_text,                                                                                          \
-      {&v2::stages_##formula_name, &v3::stages_##formula_name, &v4::stages_##formula_name},                  \
+#define MARTELLO_DEFINE_FORMULA(formula_name, formula_arity, formula_text, ...)                                       \
+  namespace v2 {                                                                                                      \
+  extern const FormulaStages stages_##formula_name;                                                                   \
+  }                                                                                                                   \
+  namespace v3 {                                                                                                      \
+  extern const FormulaStages stages_##formula_name;                                                                   \
+  }                                                                                                                   \
+  namespace v4 {                                                                                                      \
+  extern const FormulaStages stages_##formula_name;                                                                   \
+  }                                                                                                                   \
+  namespace reference {                                                                                               \
+  static double formula_name##_value([[maybe_unused]] double x, [[maybe_unused]] double y, [[maybe_unused]] double z, \
+                                     [[maybe_unused]] double p0, [[maybe_unused]] double p1) {                        \
+    return __VA_ARGS__;                                                                                               \
+  }                                                                                                                   \
+  }                                                                                                                   \
+  extern constinit const Formula formula_##formula_name = {                                                           \
+      #formula_name,                                                                                                  \
+      formula_arity,                                                                                                  \
+      formula_text,                                                                                                   \
+      {&v2::stages_##formula_name, &v3::stages_##formula_name, &v4::stages_##formula_name},                           \
       reference::formula_name##_value};
 #define MARTELLO_DEFINE_FORMULA_1(name, ...) MARTELLO_DEFINE_FORMULA(name, 1, #__VA_ARGS__, __VA_ARGS__)
 #define MARTELLO_DEFINE_FORMULA_2(name, ...) MARTELLO_DEFINE_FORMULA(name, 2, #__VA_ARGS__, __VA_ARGS__)

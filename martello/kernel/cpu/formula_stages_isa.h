@@ -80,7 +80,7 @@ constexpr FormulaStages formula_stages() {
 #define MARTELLO_DEFINE_STAGE_1(name, ...) MARTELLO_DEFINE_STAGE(name, 1, __VA_ARGS__)
 #define MARTELLO_DEFINE_STAGE_2(name, ...) MARTELLO_DEFINE_STAGE(name, 2, __VA_ARGS__)
 #define MARTELLO_DEFINE_STAGE_3(name, ...) MARTELLO_DEFINE_STAGE(name, 3, __VA_ARGS__)
-#define MARTELLO_DEFINE_STAGES(arity, TABLE)      \
-  namespace martello::cpu::MARTELLO_ISA {         \
-  TABLE(MARTELLO_DEFINE_STAGE_##arity)            \
+#define MARTELLO_DEFINE_STAGES(arity, TABLE) \
+  namespace martello::cpu::MARTELLO_ISA {    \
+  TABLE(MARTELLO_DEFINE_STAGE_##arity)       \
   }

@@ -102,10 +102,11 @@ struct Binding {
 Kernel make_kernel(const Primitive& primitive, std::vector<Binding> bindings);
 
 struct MatmulDesc {
-  Layout a, b, y;   // [..., m, k], [..., k, n], [..., m, n] of one rank; a size of 1 before the last two is broadcast
+  Layout a, b, y;    // [..., m, k], [..., k, n], [..., m, n] of one rank; a size of 1 before the last two is broadcast
   Layout bias = {};  // [1, ..., n] or null
 };
-// Its bias has the bits of a later addition. Its ReLU would turn NaN into 0, so there is none. Creation is tied to the thread count, as execution is. `op` is named in errors.
+// Its bias has the bits of a later addition. Its ReLU would turn NaN into 0, so there is none. Creation is tied to the
+// thread count, as execution is. `op` is named in errors.
 Primitive make_matmul(const OpInfo& op, const MatmulDesc& desc, int threads);
 
 // Copies `from` into the layout `to`.

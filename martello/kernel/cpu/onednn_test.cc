@@ -21,7 +21,8 @@ TEST(onednn, layouts_have_sizes_and_strides) {
 }
 
 TEST(onednn, kernels_run_on_addresses_that_change) {
-  const Primitive p = make_matmul(kOp, {.a = Layout({2, 3}, f32), .b = Layout({3, 2}, f32), .y = Layout({2, 2}, f32)}, 1);
+  const Primitive p =
+      make_matmul(kOp, {.a = Layout({2, 3}, f32), .b = Layout({3, 2}, f32), .y = Layout({2, 2}, f32)}, 1);
   const Kernel kernel =
       make_kernel(p, {{Role::src, Side::input, 0}, {Role::weights, Side::input, 1}, {Role::dst, Side::output, 0}});
   EXPECT_TRUE(kernel.implementation().starts_with("oneDNN "));
@@ -65,7 +66,8 @@ TEST(onednn, errors_name_the_op_the_call_and_the_status) {
 }
 
 TEST(onednn, refuses_roles_that_a_primitive_lacks) {
-  const Primitive p = make_matmul(kOp, {.a = Layout({2, 3}, f32), .b = Layout({3, 2}, f32), .y = Layout({2, 2}, f32)}, 1);
+  const Primitive p =
+      make_matmul(kOp, {.a = Layout({2, 3}, f32), .b = Layout({3, 2}, f32), .y = Layout({2, 2}, f32)}, 1);
   EXPECT_TRUE(p.layout(Role::bias).is_null());
   EXPECT_THROW(Call(p, {Role::bias}), InternalError);
 }

@@ -135,8 +135,8 @@ void store_valid(T* p, int64_t valid, Vec<T> x) {
   else store_first(p, valid, x);
 }
 
-// y[k] = all of x[0 .. rows, k], rows <= one block, 1 < inner < lanes. Lanes beyond a merged row hold numbers of the next
-// one and are never used.
+// y[k] = all of x[0 .. rows, k], rows <= one block, 1 < inner < lanes. Lanes beyond a merged row hold numbers of the
+// next one and are never used.
 template <class T, class Op>
 void reduce_narrow(const T* x, int64_t rows, int64_t inner, int64_t merged, T* y) {
   constexpr int64_t w = Vec<T>::kLanes;

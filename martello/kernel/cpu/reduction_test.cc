@@ -63,8 +63,8 @@ std::vector<T> reduce(const std::vector<T>& x, const Shape& shape, const Reducti
 template <class T>
 std::vector<T> chain(const std::vector<T>& x, const std::vector<T>& b, const Shape& shape, const Shape& b_shape,
                      const std::optional<Reduction>& r, Isa isa, int threads) {
-  const auto program = program_of<T>(2, {{&formula_example_square, {A::input(0)}, {}},
-                                         {&formula_example_add, {A::value(0), A::input(1)}, {}}});
+  const auto program = program_of<T>(
+      2, {{&formula_example_square, {A::input(0)}, {}}, {&formula_example_add, {A::value(0), A::input(1)}, {}}});
   const Shape shapes[] = {shape, b_shape};
   return run_kernel<T>(ElementwiseKernel(program, shape, shapes, r, isa), {x, b}, threads);
 }

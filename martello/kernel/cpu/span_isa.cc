@@ -171,8 +171,8 @@ class SpanRunner {
 template <class T>
 void run_range(const SpanRun& run, int64_t begin, int64_t end) {
   if (begin >= end) return;
-  char* workspace = static_cast<char*>(
-      __builtin_alloca_with_align(static_cast<size_t>(run.plan->workspace_bytes), 8 * 64));
+  char* workspace =
+      static_cast<char*>(__builtin_alloca_with_align(static_cast<size_t>(run.plan->workspace_bytes), 8 * 64));
   SpanRunner<T>(run, workspace).run(begin, end);
   if (run.streaming) _mm_sfence();
 }

@@ -47,8 +47,8 @@ Vec<T> copysign(Vec<T> magnitude, Vec<T> sign) {
   return Vec<T>::from_bits(abs(magnitude).bits() | sign_bits(sign));
 }
 
-#define MARTELLO_VEC_UNARY(name, f32_form, f64_form)             \
-  inline Vec<float> name(Vec<float> x) { return f32_form; }    \
+#define MARTELLO_VEC_UNARY(name, f32_form, f64_form)        \
+  inline Vec<float> name(Vec<float> x) { return f32_form; } \
   inline Vec<double> name(Vec<double> x) { return f64_form; }
 #define MARTELLO_VEC_ROUND(name, mode) \
   MARTELLO_VEC_UNARY(name, MARTELLO_MM_ROUND(ps, x.v, (mode)), MARTELLO_MM_ROUND(pd, x.v, (mode)))
@@ -113,9 +113,7 @@ inline Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {
 #endif
 
 // 2^k for integral k within the normal exponents.
-inline Vec<float> pow2(Vec<float> k) {
-  return Vec<float>::from_bits(((k + Vec<float>(0x1.8p23)).bits() + 127) << 23);
-}
+inline Vec<float> pow2(Vec<float> k) { return Vec<float>::from_bits(((k + Vec<float>(0x1.8p23)).bits() + 127) << 23); }
 inline Vec<double> pow2(Vec<double> k) {
   return Vec<double>::from_bits(((k + Vec<double>(0x1.8p52)).bits() + 1023) << 52);
 }
@@ -129,7 +127,8 @@ inline MantissaExponent<float> frexp(Vec<float> x) {
   using Unsigned = VecTypes<float>::Unsigned;
   constexpr uint32_t root = 0x3f3504f3, bias = 127u << 23;
   const Unsigned i = Unsigned(x.v) - root, e = ((i + bias) >> 23) | 0x4b000000u;
-  return {Vec<float>(Vec<float>::Native((i & 0x7fffffu) + root)), Vec<float>(Vec<float>::Native(e)) - Vec<float>(8388735)};
+  return {Vec<float>(Vec<float>::Native((i & 0x7fffffu) + root)),
+          Vec<float>(Vec<float>::Native(e)) - Vec<float>(8388735)};
 }
 inline MantissaExponent<double> frexp(Vec<double> x) {
   using Unsigned = VecTypes<double>::Unsigned;

@@ -17,8 +17,8 @@ template <class T>
 struct ExpConstants;
 template <>
 struct ExpConstants<float> {
-  static constexpr float kTail[] = {0x1p-1f,          0x1.555556p-3f,   0x1.5554aep-5f,
-                                    0x1.11109p-7f,    0x1.6d748ep-10f,  0x1.a1a148p-13f};
+  static constexpr float kTail[] = {0x1p-1f,       0x1.555556p-3f,  0x1.5554aep-5f,
+                                    0x1.11109p-7f, 0x1.6d748ep-10f, 0x1.a1a148p-13f};
   static constexpr float kLn2High = 0x1.62e42ep-1f, kLn2Low = 0x1.efa39ep-25f, kHighest = 89, kLowest = -104.5f,
                          kMinusOne = -20, kTiny = 0x1p-25f;
 };
@@ -91,19 +91,21 @@ Vec<T> expm1(Vec<T> x) {
   return select(abs(x) < Vec<T>(C::kTiny), x, y);
 }
 
-// 1 / (1 + exp(-x)), without overflow on either side.
+// 1 / (1 + exp(-x)), without overflow on either side; the quotient is corrected by what 1 + e lost.
 template <class T>
 Vec<T> sigmoid(Vec<T> x) {
-  const Vec<T> e = exp_sum(-abs(x), Vec<T>(0));
-  return select(x < Vec<T>(0), e, Vec<T>(1)) / (Vec<T>(1) + e);
+  const Vec<T> one(1), e = exp_sum(-abs(x), Vec<T>(0)), n = select(x < Vec<T>(0), e, one);
+  const Vec<T> d = one + e, d_low = (one - d) + e, inverse = one / d, q = n * inverse;
+  return fma(fma(-q, d, n) - q * d_low, inverse, q);
 }
 
 // (tanh(x) / x - 1) / x^2 as a polynomial of x^2 on |x| <= 0.625.
 inline constexpr float kTanh32[] = {-0x1.555534p-2f, 0x1.11076ap-3f, -0x1.b8444cp-5f, 0x1.52569ap-6f, -0x1.76aa0cp-8f};
-inline constexpr double kTanh64[] = {
-    -0x1.5555555555555p-2,  0x1.11111111110d4p-3,   -0x1.ba1ba1ba175e5p-5,  0x1.664f48818d7acp-6, -0x1.226e352b37852p-7,
-    0x1.d6d3c5e6bb419p-9,   -0x1.7da298282e69dp-10, 0x1.354dca813e0f3p-11,  -0x1.f4bf2e7a3fb3ap-13,
-    0x1.91a5cff89ae3ap-14,  -0x1.335b093014704p-15, 0x1.8c2f118772ba1p-17,  -0x1.31948923e6ca3p-19};
+inline constexpr double kTanh64[] = {-0x1.5555555555555p-2,  0x1.11111111110d4p-3,   -0x1.ba1ba1ba175e5p-5,
+                                     0x1.664f48818d7acp-6,   -0x1.226e352b37852p-7,  0x1.d6d3c5e6bb419p-9,
+                                     -0x1.7da298282e69dp-10, 0x1.354dca813e0f3p-11,  -0x1.f4bf2e7a3fb3ap-13,
+                                     0x1.91a5cff89ae3ap-14,  -0x1.335b093014704p-15, 0x1.8c2f118772ba1p-17,
+                                     -0x1.31948923e6ca3p-19};
 inline Vec<float> tanh_tail(Vec<float> z) { return polynomial(z, kTanh32); }
 inline Vec<double> tanh_tail(Vec<double> z) { return polynomial(z, kTanh64); }
 

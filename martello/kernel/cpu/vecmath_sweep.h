@@ -28,7 +28,8 @@ inline std::vector<MathCase> math_cases() {
       {&formula_example_cos, [](L x, L) { return std::cos(x); }, -1000, 1000},
       {&formula_example_tanh, [](L x, L) { return std::tanh(x); }, -3, 3},
       {&formula_example_sigmoid, [](L x, L) { return 1 / (1 + std::exp(-x)); }, -20, 20},
-      {&formula_example_softplus, [](L x, L) { return std::fmax(x, L(0)) + std::log1p(std::exp(-std::fabs(x))); }, -20, 20},
+      {&formula_example_softplus, [](L x, L) { return std::fmax(x, L(0)) + std::log1p(std::exp(-std::fabs(x))); }, -20,
+       20},
       {&formula_example_erf, [](L x, L) { return std::erf(x); }, -4, 4},
       {&formula_example_rsqrt, [](L x, L) { return 1 / std::sqrt(x); }, 0, 10},
       {&formula_example_pow, [](L x, L y) { return std::pow(x, y); }, 0, 30, -40, 40},
@@ -44,9 +45,30 @@ T from_random_bits(uint32_t high, uint32_t low) {
 template <class T>
 void add_points(std::vector<T>& out, int count, double low, double high, uint32_t key) {
   using Limits = std::numeric_limits<T>;
-  const T special[] = {0, T(-0.0), 1, -1, 2, -2, 3, T(0.5), T(-0.5), Limits::infinity(), -Limits::infinity(),
-                       Limits::quiet_NaN(), Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min(),
-                       -Limits::denorm_min(), T(0x1p20), T(0x1.000002p20), T(1e22), T(88.72), T(-103.9), T(709.78), T(-745.1)};
+  const T special[] = {0,
+                       T(-0.0),
+                       1,
+                       -1,
+                       2,
+                       -2,
+                       3,
+                       T(0.5),
+                       T(-0.5),
+                       Limits::infinity(),
+                       -Limits::infinity(),
+                       Limits::quiet_NaN(),
+                       Limits::max(),
+                       Limits::lowest(),
+                       Limits::min(),
+                       Limits::denorm_min(),
+                       -Limits::denorm_min(),
+                       T(0x1p20),
+                       T(0x1.000002p20),
+                       T(1e22),
+                       T(88.72),
+                       T(-103.9),
+                       T(709.78),
+                       T(-745.1)};
   const size_t specials = sizeof special / sizeof special[0];
   for (int i = 0; i < count; ++i) {
     const auto r = Philox::block({static_cast<uint32_t>(i), 0, 0, 0}, {key, 1});

@@ -20,9 +20,7 @@ void check_gelu(const Formula& formula, double (*exact)(double)) {
 }
 
 double gelu(double x) { return 0.5 * x * std::erfc(-x * 0x1.6a09e667f3bcdp-1); }
-double gelu_tanh(double x) {
-  return 0.5 * x * (1 + std::tanh(0x1.9884533d43651p-1 * (x + 0.044715 * x * x * x)));
-}
+double gelu_tanh(double x) { return 0.5 * x * (1 + std::tanh(0x1.9884533d43651p-1 * (x + 0.044715 * x * x * x))); }
 
 TEST(Vecmath, gelu_is_close_relative_to_its_argument) {
   check_gelu<float>(formula_example_gelu, gelu);
@@ -34,7 +32,8 @@ TEST(Vecmath, gelu_is_close_relative_to_its_argument) {
 TEST(Vecmath, maximum_propagates_nan_from_either_side) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const Formula* formula : {&formula_example_max, &formula_example_min}) {
-    const std::vector<float> y = evaluate<float>({formula, nullptr, 0, 0}, {nan, 1, nan, 2}, {1, nan, nan, 3}, host_isa());
+    const std::vector<float> y =
+        evaluate<float>({formula, nullptr, 0, 0}, {nan, 1, nan, 2}, {1, nan, nan, 3}, host_isa());
     EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[1]) && std::isnan(y[2]));
     EXPECT_EQ(y[3], formula == &formula_example_max ? 3 : 2);
   }

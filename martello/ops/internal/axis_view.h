@@ -4,8 +4,8 @@
 
 namespace martello::internal {
 
-// A contiguous tensor seen from one axis, or from a range of axes taken as one: [outer, size, inner]. Dimension 0, which
-// may have fewer rows at run time, is part of `outer` or of `size`.
+// A contiguous tensor seen from one axis, or from a range of axes taken as one: [outer, size, inner]. Dimension 0,
+// which may have fewer rows at run time, is part of `outer` or of `size`.
 struct AxisView {
   int64_t inner = 1;
 

@@ -10,7 +10,7 @@ template <class T>
 struct GemmTask {
   const T* a;  // element (i, p) at a[i * a_row + p * a_column]
   int64_t a_row, a_column;
-  const T* b;     // row p at b + p * b_row; packed: panels of GemmLoops::panel columns, k rows each
+  const T* b;  // row p at b + p * b_row; packed: panels of GemmLoops::panel columns, k rows each
   int64_t b_row;
   bool is_packed;
   T* y;

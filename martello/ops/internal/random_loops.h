@@ -4,8 +4,8 @@
 // The loops of random_isa.cc. Included by ISA sources too, hence C headers only.
 namespace martello::cpu {
 
-// See Note [Random counters] in random_cpu.cc. A row is a sample; a block is one Philox call, which gives four f32, bool
-// or u32, or two f64.
+// See Note [Random counters] in random_cpu.cc. A row is a sample; a block is one Philox call, which gives four f32,
+// bool or u32, or two f64.
 struct RandomTask {
   uint32_t key[2];
   uint32_t run, top;
@@ -19,19 +19,19 @@ template <class T>
 using RandomLoop = void (*)(const RandomTask& task, T* y);  // y: the whole output
 
 struct RandomLoops {
-  RandomLoop<float> uniform_f32;   // p0 + u p1, u in [0, 1), below p2
+  RandomLoop<float> uniform_f32;  // p0 + u p1, u in [0, 1), below p2
   RandomLoop<double> uniform_f64;
-  RandomLoop<float> normal_f32;    // p0 + z p1
+  RandomLoop<float> normal_f32;  // p0 + z p1
   RandomLoop<double> normal_f64;
   RandomLoop<float> truncated_f32;  // p0 + z p1, |z| <= 2
   RandomLoop<double> truncated_f64;
-  RandomLoop<uint8_t> bernoulli;   // 1 with probability p0 / 2^31
-  RandomLoop<uint64_t> bits;       // two per block
+  RandomLoop<uint8_t> bernoulli;  // 1 with probability p0 / 2^31
+  RandomLoop<uint64_t> bits;      // two per block
 };
 
-#define MARTELLO_RANDOM_LOOPS(isa)        \
-  namespace isa {                         \
-  extern const RandomLoops random_loops;  \
+#define MARTELLO_RANDOM_LOOPS(isa)       \
+  namespace isa {                        \
+  extern const RandomLoops random_loops; \
   }
 MARTELLO_RANDOM_LOOPS(v2)
 MARTELLO_RANDOM_LOOPS(v3)

@@ -121,7 +121,6 @@ double fold_native(__m256d x) {
 }
 #endif
 #if MARTELLO_VEC_BYTES == 64
-// Not by _mm512_extractf..., which GCC 12 warns of: its header passes an undefined vector.
 template <class Op>
 float fold_native(__m512 x) {
   const __m256 high = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);

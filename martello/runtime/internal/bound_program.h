@@ -1,5 +1,5 @@
 #pragma once
-#include <martello/runtime/program.h>
+#include <martello/runtime/internal/program.h>
 
 #include <atomic>
 #include <memory>

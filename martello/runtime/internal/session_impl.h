@@ -1,7 +1,7 @@
 #pragma once
-#include <martello/runtime/lane.h>
+#include <martello/runtime/internal/lane.h>
 #include <martello/runtime/session.h>
-#include <martello/runtime/variable_store.h>
+#include <martello/runtime/internal/variable_store.h>
 
 #include <list>
 #include <memory>
@@ -38,7 +38,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // holds it.
   void execute(const Plan& plan, const HostTensor* feeds, HostTensors& outputs, RunMode mode);
 
-  // Gives variables their first values. Names are of variables in the graph.
+  // Gives variables their first values: those of a plan before its first run, or by name (plans_mutex held).
+  void initialize(const Plan& plan);
   void initialize(const std::vector<std::string>& names);
   int get_variable_index(const Fetch& variable);
 

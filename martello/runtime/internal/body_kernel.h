@@ -1,6 +1,6 @@
 #pragma once
 #include <martello/graph/subgraph.h>
-#include <martello/runtime/program.h>
+#include <martello/runtime/internal/program.h>
 
 namespace martello {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <martello/runtime/schedule.h>
+#include <martello/runtime/internal/schedule.h>
 #include <martello/runtime/session.h>
 
 #include <memory>

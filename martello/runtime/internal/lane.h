@@ -1,7 +1,7 @@
 #pragma once
-#include <martello/runtime/bound_program.h>
-#include <martello/runtime/device_team.h>
-#include <martello/runtime/plan.h>
+#include <martello/runtime/internal/bound_program.h>
+#include <martello/runtime/internal/device_team.h>
+#include <martello/runtime/internal/plan.h>
 #include <martello/tensor/buffer.h>
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace martello {
 // share scratch.
 class Lane {
  public:
-  explicit Lane(bool poison) : poison_(poison) {}
+  Lane(bool poison, size_t most_bound) : most_bound_(most_bound), poison_(poison) {}
   // The plan with this lane's addresses; made at its first run here, and again when an arena had to grow.
   BoundProgram& bind(const Plan& plan);
   void forget(int64_t plan_id) { bound_.erase(plan_id); }
@@ -27,6 +27,7 @@ class Lane {
   std::vector<Buffer> arenas_;  // by position of the device in a program
   std::unordered_map<int64_t, std::unique_ptr<BoundProgram>> bound_;
   DeviceTeam team_;
+  size_t most_bound_;  // plans evicted while this lane was in use are dropped here
   bool poison_;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
-#include <martello/runtime/program.h>
+#include <martello/runtime/internal/program.h>
+
+#include <atomic>
 
 namespace martello {
 
@@ -9,6 +11,7 @@ struct Plan {
   std::shared_ptr<const Program> program;
   std::vector<int> variables;  // indices into the store, by position in program->variables
   std::vector<int> written;    // indices of the variables that its updates write
+  mutable std::atomic<bool> has_initialized = false;  // its variables have values
 };
 
 }  // namespace martello
