@@ -20,10 +20,11 @@ constexpr const char* kHead = R"(# Ops
 
 <!-- Written by docs/generate_ops.cc from the definitions; edit those, then run ./dev docs. -->
 
-Each op is shown as in the text of a graph, `outputs = op(inputs) {attributes with their defaults}`, then what it computes
-and what the planner knows of it. `xs...` is any number of tensors. C++ functions of the same names make the nodes; a few
-functions (`bias_add`, `tensordot`, `clip_by_norm` ...) are made of several ops and have none of their own. Attributes
-that only those functions can know (`shape`, `key`, bodies) are filled in by them. A reduction with `axes=[]` is over all axes.
+Each op is shown as in the text of a graph, `outputs = op(inputs) {attributes with their defaults}`, then what it
+computes and what the planner knows of it. `xs...` is any number of tensors. C++ functions of the same names make the
+nodes; a few functions (`bias_add`, `tensordot`, `clip_by_norm` ...) are made of several ops and have none of their
+own. Attributes that only those functions can know (`shape`, `key`, bodies) are filled in by them. A reduction with
+`axes=[]` is over all axes.
 
 | Fact | Means |
 |---|---|

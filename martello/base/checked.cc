@@ -7,13 +7,14 @@ namespace martello {
 
 int64_t checked_add(int64_t a, int64_t b) {
   int64_t sum;
-  MARTELLO_CHECK(!__builtin_add_overflow(a, b, &sum), "[size] ", a, " + ", b, " does not fit into 64 bits.");
+  if (__builtin_add_overflow(a, b, &sum)) throw SizeOverflow(str("[size] ", a, " + ", b, " does not fit into 64 bits."));
   return sum;
 }
 
 int64_t checked_mul(int64_t a, int64_t b) {
   int64_t product;
-  MARTELLO_CHECK(!__builtin_mul_overflow(a, b, &product), "[size] ", a, " * ", b, " does not fit into 64 bits.");
+  if (__builtin_mul_overflow(a, b, &product))
+    throw SizeOverflow(str("[size] ", a, " * ", b, " does not fit into 64 bits."));
   return product;
 }
 

@@ -1,10 +1,18 @@
 #pragma once
+#include <martello/base/error.h>
+
 #include <cstdint>
 #include <span>
 
-// The only place where sizes are added and multiplied without a second thought: every function throws InvalidArgument
-// with both operands when the result does not fit.
+// The only place where sizes are added and multiplied without a second thought: every function throws SizeOverflow with
+// both operands when the result does not fit.
 namespace martello {
+
+// An InvalidArgument that knows only numbers: whoever knows the node says which.
+class SizeOverflow : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
 
 int64_t checked_add(int64_t a, int64_t b);
 int64_t checked_mul(int64_t a, int64_t b);

@@ -1,6 +1,14 @@
 #include <martello/base/error.h>
 
-namespace martello::internal {
+namespace martello {
+
+void Error::add_line(const SourceLine& line) {
+  if (!line.known()) return;
+  const std::string shown = str("at ", line.str());
+  if (str(message_, "\n").find(shown + "\n") == std::string::npos) add_context(shown);
+}
+
+namespace internal {
 
 void throw_invalid_argument(std::string message) { throw InvalidArgument(std::move(message)); }
 
@@ -9,4 +17,5 @@ void throw_internal_error(const char* file, int line, const char* condition, con
       str(message, " (internal error: ", condition, " does not hold at ", file, ":", line, "; please report it)"));
 }
 
-}  // namespace martello::internal
+}  // namespace internal
+}  // namespace martello

@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/base/source_line.h>
 #include <martello/base/strings.h>
 
 #include <exception>
@@ -18,6 +19,8 @@ class Error : public std::exception {
     message_ += "\n  ";
     message_ += line;
   }
+  // Appends "\n  at model.cc:12" unless it is there.
+  void add_line(const SourceLine& line);
 
  private:
   std::string message_;
@@ -43,6 +46,19 @@ class InternalError : public Error {
  public:
   using Error::Error;
 };
+
+// Runs `f`: its nodes get the user's line, and its errors show it.
+template <class F>
+decltype(auto) with_line(const SourceLine& line, F&& f) {
+  const SourceLine shown = LineScope::effective(line);
+  const LineScope scope(line);
+  try {
+    return f();
+  } catch (Error& e) {
+    e.add_line(shown);
+    throw;
+  }
+}
 
 namespace internal {
 [[noreturn]] void throw_invalid_argument(std::string message);

@@ -24,9 +24,9 @@ struct BuildContext {
 
 // Null when no GraphScope is open on this thread.
 BuildContext* find_build_context();
-// Throws a text that says how to open one.
-BuildContext& get_build_context();
-void push_build_context(BuildContext context);
-void pop_build_context();
+// Throws, for whoever asks, a text that says how to open one, or which scopes were closed in the wrong order.
+BuildContext& get_build_context(std::string_view kind = "graph", std::string_view name = {}, SourceLine line = {});
+BuildContext* push_build_context(BuildContext context);
+void pop_build_context(BuildContext* context);
 
 }  // namespace martello::internal

@@ -28,8 +28,8 @@ inline constexpr CollectionKey<Tensor> kLosses{"losses"};
 class Collections {
  public:
   template <class T>
-  void add(CollectionKey<T> key, const T& value) {
-    list<T>(key.name).push_back(value);
+  void add(CollectionKey<T> key, const T& value, SourceLine line = SourceLine::current()) {
+    list<T>(key.name, line).push_back(value);
   }
   // A copy, so that it stays valid while the graph grows. Empty for a key never used.
   template <class T>
@@ -38,8 +38,8 @@ class Collections {
     return found ? *found : std::vector<T>();
   }
   template <class T>
-  void set(CollectionKey<T> key, std::vector<T> values) {
-    list<T>(key.name) = std::move(values);
+  void set(CollectionKey<T> key, std::vector<T> values, SourceLine line = SourceLine::current()) {
+    list<T>(key.name, line) = std::move(values);
   }
   std::vector<std::string> keys() const;
 
@@ -69,14 +69,21 @@ class Collections {
     return nullptr;
   }
   template <class T>
-  std::vector<T>& list(std::string_view name) {
-    check_editable();
+  std::vector<T>& list(std::string_view name, SourceLine line) {
+    check_editable(name, line);
     if (const auto* found = find<T>(name)) return const_cast<std::vector<T>&>(*found);
-    check_kind(name);
+    check_kind(name, kind_of<T>(), line);
     return lists<T>().emplace_back(Named<T>{std::string(name), {}}).values;
   }
-  void check_editable() const;                  // refuses after finalize()
-  void check_kind(std::string_view name) const;  // refuses one name for two types
+  template <class T>
+  static constexpr const char* kind_of() {
+    if constexpr (std::is_same_v<T, Variable>) return "Variables";
+    else if constexpr (std::is_same_v<T, Operation>) return "Operations";
+    else if constexpr (std::is_same_v<T, Tensor>) return "Tensors";
+    else return "strings";
+  }
+  void check_editable(std::string_view name, SourceLine line) const;                // refuses after finalize()
+  void check_kind(std::string_view name, const char* kind, SourceLine line) const;  // refuses one name for two types
 
   friend struct GraphAccess;
   const bool* finalized_ = nullptr;

@@ -46,17 +46,22 @@ std::optional<Tensor> Graph::find_tensor(std::string_view name) const {
   return is_there ? std::optional(Tensor(*op, index)) : std::nullopt;
 }
 
-Operation Graph::get_operation(std::string_view name) const {
+Operation Graph::get_operation(std::string_view name, SourceLine line) const {
   if (auto op = find_operation(name)) return *op;
-  throw NotFound(str("[graph] there is no operation '", name, "'.", did_you_mean(name, all_names(*impl_))));
+  NotFound error(str("[graph] there is no operation '", name, "'.", did_you_mean(name, all_names(*impl_))));
+  error.add_line(line);
+  throw error;
 }
 
-Tensor Graph::get_tensor(std::string_view name) const {
+Tensor Graph::get_tensor(std::string_view name, SourceLine line) const {
   if (auto tensor = find_tensor(name)) return *tensor;
-  if (auto op = find_operation(split_output(name).first))
-    throw NotFound(str("[graph] there is no tensor '", name, "': operation '", op->name(), "' (", op->type(), ") has ",
-                       op->node()->outputs.size(), " outputs."));
-  throw NotFound(str("[graph] there is no tensor '", name, "'.", did_you_mean(name, all_names(*impl_))));
+  const auto op = find_operation(split_output(name).first);
+  NotFound error(str("[graph] there is no tensor '", name, "'",
+                     op ? str(": operation '", op->name(), "' (", op->type(), ") has ", op->node()->outputs.size(),
+                              " outputs.")
+                        : str(".", did_you_mean(name, all_names(*impl_)))));
+  error.add_line(line);
+  throw error;
 }
 
 std::vector<Operation> Graph::operations() const {
@@ -69,11 +74,13 @@ size_t Graph::size() const { return impl_->nodes.size(); }
 void Graph::finalize() { impl_->finalized = true; }
 bool Graph::is_finalized() const { return impl_->finalized; }
 
-void Graph::set_seed(uint64_t seed) {
-  impl_->check_editable("set_seed");
-  for (const auto& node : impl_->nodes)
-    MARTELLO_CHECK(node->def->counter_input < 0, "[graph] set_seed(", seed, ") after random op '", node->name,
-                   "' was made with seed ", impl_->seed, ". Set the seed first.");
+void Graph::set_seed(uint64_t seed, SourceLine line) {
+  with_line(line, [&] {
+    impl_->check_editable("set_seed");
+    for (const auto& node : impl_->nodes)
+      MARTELLO_CHECK(node->def->counter_input < 0, "[graph] set_seed(", seed, ") after random op '", node->name,
+                     "' was made with seed ", impl_->seed, ". Set the seed first.");
+  });
   impl_->seed = seed;
 }
 uint64_t Graph::seed() const { return impl_->seed; }

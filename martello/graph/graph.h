@@ -21,9 +21,9 @@ class Graph {
   static Graph current_or_new();
 
   // "conv1/W", "split:1". get_ throws NotFound with near misses.
-  Tensor get_tensor(std::string_view name) const;
+  Tensor get_tensor(std::string_view name, SourceLine line = SourceLine::current()) const;
   std::optional<Tensor> find_tensor(std::string_view name) const;
-  Operation get_operation(std::string_view name) const;
+  Operation get_operation(std::string_view name, SourceLine line = SourceLine::current()) const;
   std::optional<Operation> find_operation(std::string_view name) const;
   std::vector<Operation> operations() const;  // in creation order
   size_t size() const;
@@ -33,7 +33,7 @@ class Graph {
   bool is_finalized() const;
 
   // All random ops and initializers derive from it. Set before the first random op.
-  void set_seed(uint64_t seed);
+  void set_seed(uint64_t seed, SourceLine line = SourceLine::current());
   uint64_t seed() const;
 
   Collections& collections() const;

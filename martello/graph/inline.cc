@@ -19,9 +19,8 @@ std::vector<OpNode*> nodes_of(const TensorList& tensors) {
 
 bool has_bodies(const OpNode& node) {
   bool found = false;
-  internal::for_each_field<Subgraph>(node.attrs, [&](const char*, const Subgraph& body) {
-    found = found || !body.is_null();
-  });
+  internal::for_each_field<Subgraph>(node.attrs,
+                                     [&](const char*, const Subgraph& body) { found = found || !body.is_null(); });
   return found;
 }
 
@@ -65,8 +64,8 @@ class BodyCopy {
     InlinedBody record{body_.graph(), copies_};
     for (const InlinedBody& earlier : body_.graph().impl().inlined)
       for (const auto& [node, tensors] : earlier.stand_ins) {
-        const bool is_copied = std::all_of(tensors.begin(), tensors.end(),
-                                           [&](const Tensor& t) { return copies_.contains(t.node()); });
+        const bool is_copied =
+            std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return copies_.contains(t.node()); });
         if (!is_copied) continue;
         auto& list = record.stand_ins[node];
         for (const Tensor& t : tensors) list.push_back(mapped(t));
@@ -152,9 +151,8 @@ Subgraph without_actions(const Subgraph& body) {
 bool acts(const OpNode& node) {
   if (!has_bodies(node)) return node.def->effect == Effect::host;
   bool found = false;
-  internal::for_each_field<Subgraph>(node.attrs, [&](const char*, const Subgraph& body) {
-    found = found || (!body.is_null() && find_action(body));
-  });
+  internal::for_each_field<Subgraph>(
+      node.attrs, [&](const char*, const Subgraph& body) { found = found || (!body.is_null() && find_action(body)); });
   return found;
 }
 

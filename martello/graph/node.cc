@@ -73,6 +73,12 @@ void check_size(const OpNode& node, const NodeOutput& out) try {
 } catch (const Error& e) {
   throw InvalidArgument(str(node.where(), "its result ", out.spec(), " is too large: ", e.what()));
 }
+
+std::string inputs_text(const OpNode& node) {
+  std::vector<std::string> texts;
+  for (const Tensor& t : node.inputs) texts.push_back(str(t.dtype(), t.shape()));
+  return texts.empty() ? "no inputs" : str(texts.size() == 1 ? "input " : "inputs ", join(texts));
+}
 }  // namespace
 
 std::string OpNode::where() const { return str("[", def->name, " '", name, "'] "); }
@@ -91,7 +97,7 @@ std::string Graph::Impl::unique_scope(const std::string& name) {
 void Graph::Impl::check_editable(std::string_view what) const {
   if (finalized)
     throw FailedPrecondition(
-        str("[graph] ", what, " after finalize(): the graph cannot change any more. Build it before."));
+        str("[", what, "] comes after finalize(): the graph cannot change any more. Build it before."));
 }
 
 OpNode* Graph::Impl::add(const OpDef& def, std::vector<Tensor> inputs, Attrs attrs, std::string unique_name,
@@ -113,7 +119,7 @@ OpNode* Graph::Impl::add(const OpDef& def, std::vector<Tensor> inputs, Attrs att
 
 void Graph::Impl::infer(OpNode& node) try {
   MARTELLO_CHECK(!node.def->attrs || node.attrs.type() == node.def->attrs, node.where(),
-                 "attributes are of another type than the op's.");
+                 "attributes are of another type than those of ", node.def->name, ". Pass the struct that it declares.");
   check_input_count(node);
   const InputFacts facts(node);
   const ShapeContext context = facts.context(node);
@@ -135,8 +141,12 @@ void Graph::Impl::infer(OpNode& node) try {
     if (out.shape.is_known() && out.shape.num_elements() <= static_cast<int64_t>(kMostKnownElements))
       out.value = node.def->value(context);
   }
+} catch (const SizeOverflow& e) {
+  InvalidArgument error(str(node.where(), "a size of it is too large, with ", inputs_text(node), ": ", e.what()));
+  error.add_line(node.line);
+  throw error;
 } catch (Error& e) {
-  if (node.line.known()) e.add_context(node.context());
+  e.add_line(node.line);
   throw;
 }
 
@@ -147,13 +157,13 @@ Tensor Graph::Impl::find_stand_in(Tensor of) const {
   return Tensor();
 }
 
-Tensor Graph::Impl::capture(Tensor outer) {
+Tensor Graph::Impl::capture(Tensor outer, std::string_view by) {
   for (const Graph::Impl* g = this; g; g = g->parent)
-    if (const Tensor own = g->find_stand_in(outer); !own.is_null()) return g == this ? own : capture(own);
+    if (const Tensor own = g->find_stand_in(outer); !own.is_null()) return g == this ? own : capture(own, by);
   for (const Graph::Impl* above = parent; above; above = above->parent) {
     if (above != outer.node()->graph) continue;
     // A tensor two levels up is captured by the level between first.
-    const Tensor direct = above == parent ? outer : parent->capture(outer);
+    const Tensor direct = above == parent ? outer : parent->capture(outer, by);
     for (size_t i = 0; i < captured.size(); ++i)
       if (captured[i] == direct) return capture_inputs[i];
     const NodeOutput& spec = direct.node()->outputs[static_cast<size_t>(direct.index())];
@@ -167,7 +177,7 @@ Tensor Graph::Impl::capture(Tensor outer) {
     capture_inputs.push_back(arg->output(0));
     return capture_inputs.back();
   }
-  throw InvalidArgument(str("[graph] tensor '", outer.name(),
+  throw InvalidArgument(str("[", by, "] tensor '", outer.name(),
                             "' belongs to another graph than the current one. Build it inside this GraphScope, or feed "
                             "its value."));
 }

@@ -85,7 +85,8 @@ struct Graph::Impl : std::enable_shared_from_this<Graph::Impl> {
   // Runs the shape function again, after inputs or attributes changed.
   void infer(OpNode& node);
   // The node of this graph that stands for a tensor of a graph above it, or of a body inlined here or above.
-  Tensor capture(Tensor outer);
+  // `by` is who asks, for the error.
+  Tensor capture(Tensor outer, std::string_view by = "graph");
   Tensor find_stand_in(Tensor of) const;  // null when there is none
   void check_editable(std::string_view what) const;
   // Drops nodes that are not in `keep` (indexed by id).

@@ -86,7 +86,7 @@ bool fits(const Operand& number, DType dtype) {
 
 Tensor number_tensor(const OpDef& def, Name name, const Operand& o, DType dtype) {
   MARTELLO_CHECK(fits(o, dtype), "[", def.name, " '", name.text(), "'] the number ", o.number(), " is not a ", dtype,
-                 ", the dtype of the tensor beside it. Use cast() on the tensor.\n  at ", o.line().str());
+                 ", the dtype of the tensor beside it. Use cast() on the tensor.");
   LineScope pin(LineScope::effective(o.line()), LineScope::Kind::pin);
   return constant(HostTensor::full(Shape(), dtype, o.number()), "const");
 }
@@ -95,37 +95,43 @@ SourceLine user_line(const std::vector<Operand>& in, Name name) {
   return LineScope::effective(in.empty() ? name.line() : in[0].line());
 }
 
-void check_name(const OpDef& def, Name name, SourceLine line) {
+void check_name(const OpDef& def, Name name) {
   const auto text = name.text();
   const bool is_bad = text.empty() || text.find_first_of(": \t\n\"%") != std::string_view::npos || text.back() == '/';
   MARTELLO_CHECK(!is_bad, "[", def.name, " ", quoted(text),
-                 "] a node's name is not empty, has no blank, colon, quote or percent sign and does not end in '/'.\n  at ",
-                 line.str());
+                 "] a node's name is not empty, has no blank, colon, quote or percent sign and does not end in '/'.");
 }
 
-}  // namespace
-
-Operation add_operation(const OpDef& def, const std::vector<Operand>& in, Attrs attrs, Name name) {
-  auto& context = internal::get_build_context();
-  Graph::Impl& graph = *context.graph;
-  const SourceLine line = user_line(in, name);
-  check_name(def, name, line);
-  graph.check_editable(str(def.name, " '", name.text(), "'"));
+std::vector<Tensor> inputs_of(const OpDef& def, const std::vector<Operand>& in, Name name, Graph::Impl& graph) {
   std::vector<Tensor> inputs;
   inputs.reserve(in.size());
   for (const Operand& o : in) {
     MARTELLO_CHECK(o.is_number() || !o.tensor().is_null(), "[", def.name, " '", name.text(), "'] input ", inputs.size(),
-                   " is a null Tensor: it was never assigned.\n  at ", line.str());
+                   " is a null Tensor: it was never assigned.");
     Tensor t = o.is_number() ? number_tensor(def, name, o, number_dtype(in)) : o.tensor();
-    inputs.push_back(t.node()->graph == &graph ? t : graph.capture(t));
+    inputs.push_back(t.node()->graph == &graph ? t : graph.capture(t, str(def.name, " '", name.text(), "'")));
   }
-  OpNode* node = graph.add(def, std::move(inputs), std::move(attrs),
+  return inputs;
+}
+
+}  // namespace
+
+Operation add_operation(const OpDef& def, const std::vector<Operand>& in, Attrs attrs, Name name) try {
+  const SourceLine line = user_line(in, name);
+  auto& context = internal::get_build_context(def.name, name.text());
+  Graph::Impl& graph = *context.graph;
+  check_name(def, name);
+  graph.check_editable(str(def.name, " '", name.text(), "'"));
+  OpNode* node = graph.add(def, inputs_of(def, in, name, graph), std::move(attrs),
                            graph.unique_name(context.name_scope + std::string(name.text())), line);
   node->device = context.device;
   node->controls = context.controls;
   for (auto it = context.overrides.rbegin(); it != context.overrides.rend() && !node->gradient_override; ++it)
     if (it->op == def.name) node->gradient_override = it->entry;
   return Operation(node);
+} catch (Error& e) {
+  e.add_line(user_line(in, name));
+  throw;
 }
 
 TensorList outputs_of(Operation op) {

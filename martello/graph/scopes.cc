@@ -2,29 +2,70 @@
 #include <martello/graph/build_context.h>
 #include <martello/tensor/device.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace martello {
 namespace internal {
 namespace {
+
+struct OpenEntry {
+  int64_t id;
+  std::string what;  // "name_scope 'fc'"
+  BuildContext* context;
+};
+
 thread_local std::vector<std::unique_ptr<BuildContext>> context_stack;
+thread_local std::vector<OpenEntry> open_scopes;
+thread_local std::string scope_fault;  // what was closed too early; until all scopes are closed
+thread_local int64_t last_scope = 0;
+
+std::string component(std::string_view kind, std::string_view name) {
+  return name.empty() ? str("[", kind, "] ") : str("[", kind, " '", name, "'] ");
+}
+
+}  // namespace
+
+OpenScope::OpenScope(std::string_view kind, std::string_view name) : id_(++last_scope) {
+  open_scopes.push_back({id_, name.empty() ? std::string(kind) : str(kind, " '", name, "'"), find_build_context()});
+}
+
+BuildContext* OpenScope::close() {
+  const auto it = std::find_if(open_scopes.begin(), open_scopes.end(), [&](const auto& s) { return s.id == id_; });
+  if (it == open_scopes.end()) return nullptr;  // of another thread
+  const auto inner = it + 1;
+  if (inner != open_scopes.end() && scope_fault.empty())
+    scope_fault = str(it->what, " was closed before ", inner->what,
+                      ", which was opened inside it. Close scopes in the reverse order of opening.");
+  const bool is_innermost = inner == open_scopes.end();
+  BuildContext* context = it->context;
+  open_scopes.erase(it);
+  if (open_scopes.empty()) scope_fault.clear();
+  return is_innermost && context == find_build_context() ? context : nullptr;
 }
 
 BuildContext* find_build_context() { return context_stack.empty() ? nullptr : context_stack.back().get(); }
 
-BuildContext& get_build_context() {
+BuildContext& get_build_context(std::string_view kind, std::string_view name, SourceLine line) {
   BuildContext* context = find_build_context();
-  if (!context)
-    throw FailedPrecondition(
-        "[graph] no graph is current on this thread: open one with `GraphScope scope(graph);` before building nodes.");
-  return *context;
+  if (context && scope_fault.empty()) [[likely]]
+    return *context;
+  FailedPrecondition error(str(
+      component(kind, name),
+      context ? scope_fault
+              : "no graph is current on this thread: open one with `GraphScope scope(graph);` before building nodes."));
+  error.add_line(line);
+  throw error;
 }
 
-void push_build_context(BuildContext context) {
+BuildContext* push_build_context(BuildContext context) {
   context_stack.push_back(std::make_unique<BuildContext>(std::move(context)));
+  return context_stack.back().get();
 }
 
-void pop_build_context() { context_stack.pop_back(); }
+void pop_build_context(BuildContext* context) {
+  std::erase_if(context_stack, [&](const auto& c) { return c.get() == context; });
+}
 
 namespace {
 // Refuses what would make names ambiguous in text, feeds and files.
@@ -49,22 +90,25 @@ Graph Graph::current_or_new() {
 GraphScope::GraphScope(Graph graph, SourceLine) : graph_(std::move(graph)) {
   internal::BuildContext context;
   context.graph = graph_.impl().shared_from_this();
-  internal::push_build_context(std::move(context));
+  context_ = internal::push_build_context(std::move(context));
+  open_ = internal::OpenScope("graph_scope", "");
 }
-GraphScope::~GraphScope() { internal::pop_build_context(); }
+GraphScope::~GraphScope() {
+  open_.close();
+  internal::pop_build_context(context_);
+}
 
 NameScope::NameScope(std::string_view name, SourceLine line) {
-  auto& context = get_build_context();
-  previous_ = context.name_scope;
+  auto& context = get_build_context("name_scope", name, line);
   internal::check_scope_name("name_scope", name, line);
-  if (name.back() == '/') {  // reopens exactly this scope
-    context.name_scope = name;
-    return;
-  }
-  const std::string wanted = context.name_scope + std::string(name);
-  context.name_scope = context.graph->unique_scope(wanted) + "/";
+  previous_ = context.name_scope;
+  const bool reopens = name.back() == '/';  // exactly this scope
+  context.name_scope = reopens ? std::string(name) : context.graph->unique_scope(previous_ + std::string(name)) + "/";
+  open_ = internal::OpenScope("name_scope", name);
 }
-NameScope::~NameScope() { get_build_context().name_scope = previous_; }
+NameScope::~NameScope() {
+  if (auto* context = open_.close()) context->name_scope = previous_;
+}
 
 std::string_view to_string(Reuse reuse) {
   constexpr std::string_view names[] = {"inherit", "no", "yes", "automatic"};
@@ -72,64 +116,82 @@ std::string_view to_string(Reuse reuse) {
 }
 
 VariableScope::VariableScope(std::string_view name, Reuse reuse, SourceLine line) {
-  auto& context = get_build_context();
+  auto& context = get_build_context("variable_scope", name, line);
+  if (!name.empty()) internal::check_scope_name("variable_scope", name, line);
   previous_ = context.variable_scope;
   previous_reuse_ = context.reuse;
-  if (!name.empty()) {
-    internal::check_scope_name("variable_scope", name, line);
-    if (!previous_.empty()) context.variable_scope += '/';
-    context.variable_scope += name;
-  }
+  if (!name.empty() && !previous_.empty()) context.variable_scope += '/';
+  context.variable_scope += name;
   if (reuse != Reuse::inherit) context.reuse = reuse;
+  open_ = internal::OpenScope("variable_scope", name);
 }
 VariableScope::~VariableScope() {
-  auto& context = get_build_context();
-  context.variable_scope = previous_;
-  context.reuse = previous_reuse_;
+  auto* context = open_.close();
+  if (!context) return;
+  context->variable_scope = previous_;
+  context->reuse = previous_reuse_;
 }
 std::string VariableScope::current_name() { return get_build_context().variable_scope; }
 Reuse VariableScope::current_reuse() { return get_build_context().reuse; }
 
 DeviceScope::DeviceScope(std::string_view device, SourceLine line) {
-  auto& context = get_build_context();
+  auto& context = get_build_context("device_scope", device, line);
   previous_ = context.device;
-  try {
-    context.device = device.empty() ? std::string() : Device::parse(device).str();
-  } catch (Error& e) {
-    e.add_context(str("at ", line.str()));
-    throw;
-  }
+  context.device = device.empty() ? std::string() : with_line(line, [&] { return Device::parse(device).str(); });
+  open_ = internal::OpenScope("device_scope", device);
 }
-DeviceScope::~DeviceScope() { get_build_context().device = previous_; }
+DeviceScope::~DeviceScope() {
+  if (auto* context = open_.close()) context->device = previous_;
+}
 std::string DeviceScope::current_device() { return get_build_context().device; }
 
-ControlDependencies::ControlDependencies(std::vector<Operation> after) {
-  auto& context = get_build_context();
+ControlDependencies::ControlDependencies(std::vector<Operation> after, SourceLine line) {
+  auto& context = get_build_context("control_dependencies", "", line);
   previous_ = context.controls.size();
-  for (Operation op : after) {
-    MARTELLO_CHECK(!op.is_null(), "[control_dependencies] an operation is null.");
-    MARTELLO_CHECK(op.node()->graph == context.graph.get(), "[control_dependencies '", op.name(),
-                   "'] the operation belongs to another graph than the current one.");
-    context.controls.push_back(op.node());
-  }
+  with_line(line, [&] {
+    for (size_t i = 0; i < after.size(); ++i) {
+      MARTELLO_CHECK(!after[i].is_null(), "[control_dependencies] operation ", i, " of ", after.size(),
+                     " is null: it was never assigned.");
+      MARTELLO_CHECK(after[i].node()->graph == context.graph.get(), "[control_dependencies '", after[i].name(),
+                     "'] the operation belongs to another graph than the current one. Build it inside this GraphScope.");
+    }
+  });
+  for (const Operation& op : after) context.controls.push_back(op.node());
+  open_ = internal::OpenScope("control_dependencies", "");
 }
-ControlDependencies::~ControlDependencies() { get_build_context().controls.resize(previous_); }
-
-void add_control_dependency(Operation node, Operation after) {
-  MARTELLO_CHECK(!node.is_null() && !after.is_null(), "[add_control_dependency] an operation is null.");
-  MARTELLO_CHECK(node.node()->graph == after.node()->graph, "[add_control_dependency '", node.name(), "'] '",
-                 after.name(), "' belongs to another graph.");
-  node.node()->graph->check_editable("add_control_dependency");
-  node.node()->controls.push_back(after.node());
-  ++node.node()->graph->rewirings;
+ControlDependencies::~ControlDependencies() {
+  if (auto* context = open_.close()) context->controls.resize(previous_);
 }
 
-GradientOverride::GradientOverride(std::string_view op, std::string_view name, Fn gradient) {
-  MARTELLO_CHECK(find_op(op) != nullptr, "[gradient_override '", name, "'] there is no op '", op, "'.");
-  get_build_context().overrides.push_back(
+void add_control_dependency(Operation node, Operation after, SourceLine line) {
+  with_line(line, [&] {
+    MARTELLO_CHECK(!node.is_null() && !after.is_null(), "[add_control_dependency] ",
+                   node.is_null() ? "the node" : "what it should run after", " is null: it was never assigned.");
+    const std::string where = str("add_control_dependency '", node.name(), "'");
+    MARTELLO_CHECK(node.node()->graph == after.node()->graph, "[", where, "] '", after.name(),
+                   "' belongs to another graph. Control edges join nodes of one graph.");
+    node.node()->graph->check_editable(where);
+    node.node()->controls.push_back(after.node());
+    ++node.node()->graph->rewirings;
+  });
+}
+
+GradientOverride::GradientOverride(std::string_view op, std::string_view name, Fn gradient, SourceLine line) {
+  auto& context = get_build_context("gradient_override", name, line);
+  with_line(line, [&] {
+    std::vector<std::string> known;
+    for (const OpDef* def : all_ops()) known.emplace_back(def->name);
+    MARTELLO_CHECK(find_op(op) != nullptr, "[gradient_override '", name, "'] there is no op '", op, "'.",
+                   did_you_mean(op, known));
+    MARTELLO_CHECK(gradient, "[gradient_override '", name, "'] its function for op '", op, "' is empty.");
+  });
+  context.overrides.push_back(
       {std::string(op),
        std::make_shared<const GradientOverrideEntry>(GradientOverrideEntry{std::string(name), std::move(gradient)})});
+  open_ = internal::OpenScope("gradient_override", name);
 }
-GradientOverride::~GradientOverride() { get_build_context().overrides.pop_back(); }
+GradientOverride::~GradientOverride() {
+  if (auto* context = open_.close()) context->overrides.pop_back();
+}
 
 }  // namespace martello

@@ -11,6 +11,23 @@ namespace martello {
 
 struct GradContext;
 
+namespace internal {
+struct BuildContext;
+// A scope's place on the stack of this thread. Closing one before those inside it is remembered: a destructor cannot
+// throw, the next node does.
+class OpenScope {
+ public:
+  OpenScope() = default;
+  // In the current context.
+  OpenScope(std::string_view kind, std::string_view name);
+  // The context whose state is to be restored; null when the scope was not the innermost, or its graph scope is gone.
+  BuildContext* close();
+
+ private:
+  int64_t id_ = 0;
+};
+}  // namespace internal
+
 // Makes a graph current. Name, variable, device and control scopes start empty in it.
 class GraphScope {
  public:
@@ -22,6 +39,8 @@ class GraphScope {
 
  private:
   Graph graph_;
+  internal::BuildContext* context_;
+  internal::OpenScope open_;
 };
 
 // Prefixes node names with "name/", made unique: a second "fc" becomes "fc_1".
@@ -34,6 +53,7 @@ class NameScope {
 
  private:
   std::string previous_;
+  internal::OpenScope open_;
 };
 
 enum class Reuse { inherit, no, yes, automatic };
@@ -53,6 +73,7 @@ class VariableScope {
  private:
   std::string previous_;
   Reuse previous_reuse_;
+  internal::OpenScope open_;
 };
 
 // Nodes made inside run on this device: DeviceScope on("cpu:1"). "" leaves the choice to the planner.
@@ -66,32 +87,38 @@ class DeviceScope {
 
  private:
   std::string previous_;
+  internal::OpenScope open_;
 };
 
 // Nodes made inside run after these operations.
 class ControlDependencies {
  public:
-  [[nodiscard]] explicit ControlDependencies(std::vector<Operation> after);
+  [[nodiscard]] explicit ControlDependencies(std::vector<Operation> after, SourceLine line = SourceLine::current());
   ~ControlDependencies();
   ControlDependencies(const ControlDependencies&) = delete;
   ControlDependencies& operator=(const ControlDependencies&) = delete;
 
  private:
   size_t previous_;
+  internal::OpenScope open_;
 };
 
 // Makes an existing node run after another; a cycle is refused when a plan is made.
-void add_control_dependency(Operation node, Operation after);
+void add_control_dependency(Operation node, Operation after, SourceLine line = SourceLine::current());
 
 // Nodes of the named op made inside are differentiated by `gradient` instead of their own: guided ReLU.
 //   GradientOverride guided("relu", "guided_relu", [](const GradContext& c) { ... });
 class GradientOverride {
  public:
   using Fn = std::function<TensorList(const GradContext&)>;
-  [[nodiscard]] GradientOverride(std::string_view op, std::string_view name, Fn gradient);
+  [[nodiscard]] GradientOverride(std::string_view op, std::string_view name, Fn gradient,
+                                 SourceLine line = SourceLine::current());
   ~GradientOverride();
   GradientOverride(const GradientOverride&) = delete;
   GradientOverride& operator=(const GradientOverride&) = delete;
+
+ private:
+  internal::OpenScope open_;
 };
 
 }  // namespace martello

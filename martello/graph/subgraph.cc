@@ -48,8 +48,11 @@ internal::BuildContext body_context(const internal::BuildContext& outer, const G
 }
 
 struct ContextGuard {
-  explicit ContextGuard(internal::BuildContext c) { internal::push_build_context(std::move(c)); }
-  ~ContextGuard() { internal::pop_build_context(); }
+  explicit ContextGuard(internal::BuildContext c) : context(internal::push_build_context(std::move(c))) {}
+  ~ContextGuard() { internal::pop_build_context(context); }
+  ContextGuard(const ContextGuard&) = delete;
+  ContextGuard& operator=(const ContextGuard&) = delete;
+  internal::BuildContext* context;
 };
 
 }  // namespace

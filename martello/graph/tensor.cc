@@ -43,19 +43,24 @@ Tensor TensorList::operator[](size_t i) const {
   return tensors_[i];
 }
 
-Tensor TensorList::operator[](std::string_view name) const {
+Tensor TensorList::operator[](const Name& name) const {
   for (const Tensor& t : tensors_)
-    if (!t.is_null() && t.name() == name) return t;
+    if (!t.is_null() && t.name() == name.text()) return t;
   // A tower's inputs carry its prefix; the user's name is the last part.
   for (const Tensor& t : tensors_)
-    if (!t.is_null() && t.name().ends_with(str("/", name))) return t;
+    if (!t.is_null() && t.name().ends_with(str("/", name.text()))) return t;
   const auto names = names_of(tensors_);
-  throw NotFound(str("[tensor_list] no tensor '", name, "' among ", join(names), ".", did_you_mean(name, names)));
+  NotFound error(
+      str("[tensor_list] no tensor '", name.text(), "' among ", join(names), ".", did_you_mean(name.text(), names)));
+  error.add_line(name.line());
+  throw error;
 }
 
-void TensorList::check_count(size_t n) const {
-  MARTELLO_CHECK(n == tensors_.size(), "[tensor_list] unpacks ", n, " tensors but holds ", tensors_.size(), " (",
-                 join(names_of(tensors_)), ").");
+void TensorList::check_count(size_t n, SourceLine line) const {
+  with_line(line, [&] {
+    MARTELLO_CHECK(n == tensors_.size(), "[tensor_list] unpacks ", n, " tensors but holds ", tensors_.size(), " (",
+                   join(names_of(tensors_)), "). Name as many.");
+  });
 }
 
 }  // namespace martello

@@ -135,11 +135,10 @@ class TensorList {
 
   Tensor operator[](size_t i) const;               // checked
   Tensor operator[](int i) const { return (*this)[static_cast<size_t>(i)]; }
-  Tensor operator[](std::string_view name) const;  // by node name; near misses in the message
-  Tensor operator[](const char* name) const { return (*this)[std::string_view(name)]; }
+  Tensor operator[](const Name& name) const;       // by node name; near misses in the message
   template <size_t N>
-  std::array<Tensor, N> unpack() const {
-    check_count(N);
+  std::array<Tensor, N> unpack(SourceLine line = SourceLine::current()) const {
+    check_count(N, line);
     std::array<Tensor, N> a;
     for (size_t i = 0; i < N; ++i) a[i] = tensors_[i];
     return a;
@@ -152,7 +151,7 @@ class TensorList {
   const std::vector<Tensor>& vector() const { return tensors_; }
 
  private:
-  void check_count(size_t n) const;
+  void check_count(size_t n, SourceLine line) const;
   std::vector<Tensor> tensors_;
 };
 

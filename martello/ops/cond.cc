@@ -32,9 +32,9 @@ Shape known_outside(Shape shape, const ShapeContext& c) {
   for (int i = 0; i < shape.rank(); ++i) {
     const int64_t symbol = internal::dim_of(shape, i);
     const bool is_known = symbol >= 0 || std::any_of(c.in.begin(), c.in.end(), [&](const TensorSpec& in) {
-      const auto& dims = in.shape.symbolic();
-      return std::find(dims.begin(), dims.end(), symbol) != dims.end();
-    });
+                            const auto& dims = in.shape.symbolic();
+                            return std::find(dims.begin(), dims.end(), symbol) != dims.end();
+                          });
     if (!is_known) shape = shape.with(i, kUnknown);
   }
   return shape;
@@ -114,8 +114,8 @@ TensorList add_cond(const Operand& pred, const BuiltSubgraph& then_built, const 
   for (const auto* built : {&then_built, &else_built})
     for (const Tensor& t : built->captures) in.emplace_back(t, pred.line());
   return outputs_of(add_operation(
-      op_cond, in,
-      Attrs(CondAttrs{then_built.body, else_built.body, static_cast<int64_t>(then_built.captures.size())}), name));
+      op_cond, in, Attrs(CondAttrs{then_built.body, else_built.body, static_cast<int64_t>(then_built.captures.size())}),
+      name));
 }
 
 Tensor inside(const Tensor& t) {
@@ -174,14 +174,15 @@ TensorList cond_gradient(const GradContext& c) {
 }
 
 // Refuses writes, and ties to the outputs what acts: nothing else could ask for it.
-TensorList finish_branch(const TensorList& ys, const std::string& where) {
-  MARTELLO_CHECK(!ys.empty(), where, "a branch gives no tensors. Return at least one.");
+TensorList finish_branch(const TensorList& ys, const std::string& where, SourceLine line) {
+  MARTELLO_CHECK(!ys.empty(), where, "a branch gives no tensors. Return at least one.\n  at ", line.str());
   const Graph::Impl& graph = Graph::current().impl();
   std::vector<Operation> actions;
   for (const auto& node : graph.nodes) {
     MARTELLO_CHECK(node->def->effect != Effect::write, where, "'", node->name, "' (", node->def->name,
                    ") writes a variable inside a branch, which is not allowed. Return the value and assign it outside."
-                   "\n  ", node->context());
+                   "\n  ",
+                   node->context());
     if (acts(*node)) actions.emplace_back(node.get());
   }
   if (actions.empty()) return ys;
@@ -210,8 +211,9 @@ constinit const OpDef op_cond = {
 TensorList cond(Operand pred, const std::function<TensorList()>& then_fn, const std::function<TensorList()>& else_fn,
                 Name name) {
   const std::string where = str("[cond '", name.text(), "'] ");
+  const SourceLine line = LineScope::effective(name.line());
   const auto built = [&](const std::function<TensorList()>& fn) {
-    return build_subgraph({}, [&](TensorList) { return finish_branch(fn(), where); });
+    return build_subgraph({}, [&](TensorList) { return finish_branch(fn(), where, line); });
   };
   const BuiltSubgraph then_built = built(then_fn), else_built = built(else_fn);
   return add_cond(pred, then_built, else_built, name);

@@ -7,16 +7,16 @@
 
 namespace martello {
 
-// What `then_fn` builds when the scalar `pred` is true in a run, else what `else_fn` builds: only that branch runs. Both
-// give the same number of tensors, of the same dtypes and shapes, and may use any tensor of the graph around them. What
-// prints or asserts in a branch does so when the branch runs. Variables cannot be written inside.
+// What `then_fn` builds when the scalar `pred` is true in a run, else what `else_fn` builds: only that branch runs.
+// Both give the same number of tensors, of the same dtypes and shapes, and may use any tensor of the graph around them.
+// What prints or asserts in a branch does so when the branch runs. Variables cannot be written inside.
 //   Tensor y = cond(x > 0, [&] { return log(x); }, [&] { return x * 2; });
 TensorList cond(Operand pred, const std::function<TensorList()>& then_fn, const std::function<TensorList()>& else_fn,
                 Name name = "cond");
 template <class Then, class Else>
-  requires(std::convertible_to<std::invoke_result_t<const Then&>, Tensor> &&
-           std::convertible_to<std::invoke_result_t<const Else&>, Tensor>)
-Tensor cond(Operand pred, const Then& then_fn, const Else& else_fn, Name name = "cond") {
+requires(std::convertible_to<std::invoke_result_t<const Then&>, Tensor>&&
+             std::convertible_to<std::invoke_result_t<const Else&>, Tensor>) Tensor
+    cond(Operand pred, const Then& then_fn, const Else& else_fn, Name name = "cond") {
   return cond(pred, std::function<TensorList()>([&] { return TensorList(Tensor(then_fn())); }),
               std::function<TensorList()>([&] { return TensorList(Tensor(else_fn())); }), name)[0];
 }

@@ -30,16 +30,16 @@ HostTensor truth(bool value) { return HostTensor(value); }
 // x^3 or sin(x) * w
 TensorList cube_or_wave(TensorList in) {
   const Tensor x = in[1], w = in[2];
-  return cond(in[0], [&] { return x * x * x; }, [&] { return sin(x) * w; });
+  return cond(
+      in[0], [&] { return x * x * x; }, [&] { return sin(x) * w; });
 }
 
 HostTensors naive_cube_or_wave(const HostTensors& in) {
   const bool is_cube = in[0].at(0) != 0;
-  return {map_elements({in[1], in[2]},
-                       [=](const std::vector<double>& v) {
-                         return is_cube ? v[0] * v[0] * v[0] : std::sin(v[0]) * v[1];
-                       },
-                       in[1].dtype())};
+  return {map_elements(
+      {in[1], in[2]},
+      [=](const std::vector<double>& v) { return is_cube ? v[0] * v[0] * v[0] : std::sin(v[0]) * v[1]; },
+      in[1].dtype())};
 }
 
 TensorList nested(TensorList in) {
@@ -48,9 +48,13 @@ TensorList nested(TensorList in) {
       in[0],
       [&] {
         const Tensor h = x * y;
-        return TensorList{cond(in[1], [&] { return h * h; }, [&] { return h * x; }), y};
+        return TensorList{cond(
+                              in[1], [&] { return h * h; }, [&] { return h * x; }),
+                          y};
       },
-      [&] { return TensorList{sin(x), x * 3}; });
+      [&] {
+        return TensorList{sin(x), x * 3};
+      });
 }
 
 HostTensors naive_nested(const HostTensors& in) {
@@ -65,8 +69,9 @@ HostTensors naive_nested(const HostTensors& in) {
 }
 
 TensorList product_or_sum(TensorList in) {
-  return cond(in[0], [&] { return TensorList{matmul(in[1], in[2])}; },
-              [&] { return TensorList{matmul(in[1] + 1, in[2]) * 2}; });
+  return cond(
+      in[0], [&] { return TensorList{matmul(in[1], in[2])}; },
+      [&] { return TensorList{matmul(in[1] + 1, in[2]) * 2}; });
 }
 
 OpCase wave_row(const char* label, bool pred, const Shape& shape) {
@@ -91,14 +96,16 @@ OP_TEST(cond, wave_row("then", true, {3, 7}), wave_row("else", false, {3, 7}), w
          .inputs = {truth(true), randn({4}), randn({4}, 2)},
          .build =
              [](TensorList in) {
-               return TensorList{cond(in[0], [&] { return in[1] * 2; }, [&] { return exp(in[2]); })};
+               return TensorList{cond(
+                   in[0], [&] { return in[1] * 2; }, [&] { return exp(in[2]); })};
              }},
         {.label = "a branch without tensors of the graph",
          .inputs = {truth(false), randn({4})},
          .build =
              [](TensorList in) {
-               return TensorList{cond(in[0], [&] { return reduce_sum(in[1] * in[1]); },
-                                      [&] { return constant(HostTensor::full({}, in[1].dtype(), 3)); })};
+               return TensorList{cond(
+                   in[0], [&] { return reduce_sum(in[1] * in[1]); },
+                   [&] { return constant(HostTensor::full({}, in[1].dtype(), 3)); })};
              }},
         {.label = "matmul",
          .inputs = {truth(false), randn({9, 5}), randn({5, 7}, 2)},
@@ -108,45 +115,56 @@ OP_TEST(cond, wave_row("then", true, {3, 7}), wave_row("else", false, {3, 7}), w
 OP_REFUSES(cond, a_predicate_that_is_no_scalar,
            [] {
              const Tensor x = placeholder({2}, f32, "x");
-             cond(x < 1, [&] { return x; }, [&] { return x; }, "choice");
+             cond(
+                 x < 1, [&] { return x; }, [&] { return x; }, "choice");
            },
            {"[cond 'choice']", "bool[2]"})
 OP_REFUSES(cond, a_predicate_that_is_no_bool,
            [] {
              const Tensor x = placeholder({}, f32, "x");
-             cond(x, [&] { return x; }, [&] { return x; }, "choice");
+             cond(
+                 x, [&] { return x; }, [&] { return x; }, "choice");
            },
            {"[cond 'choice']", "f32[]", "bool"})
 OP_REFUSES(cond, branches_of_other_shapes,
            [] {
              const Tensor x = placeholder({2}, f32, "x"), p = placeholder({}, boolean, "p");
-             cond(p, [&] { return x; }, [&] { return reduce_sum(x); }, "choice");
+             cond(
+                 p, [&] { return x; }, [&] { return reduce_sum(x); }, "choice");
            },
            {"[cond 'choice']", "then gives f32[2]", "else gives f32[]"})
 OP_REFUSES(cond, branches_of_other_dtypes_or_counts,
            [] {
              const Tensor x = placeholder({2}, f32, "x"), p = placeholder({}, boolean, "p");
-             cond(p, [&] { return TensorList{x, x}; }, [&] { return TensorList{x}; }, "choice");
+             cond(
+                 p,
+                 [&] {
+                   return TensorList{x, x};
+                 },
+                 [&] { return TensorList{x}; }, "choice");
            },
            {"[cond 'choice']", "(f32[2], f32[2])", "else gives f32[2]"})
 OP_REFUSES(cond, a_branch_without_tensors,
            [] {
              const Tensor p = placeholder({}, boolean, "p");
-             cond(p, [] { return TensorList(); }, [] { return TensorList(); }, "choice");
+             cond(
+                 p, [] { return TensorList(); }, [] { return TensorList(); }, "choice");
            },
            {"[cond 'choice']", "no tensors"})
 OP_REFUSES(cond, writes_in_a_branch,
            [] {
              const Variable v = get_scalar_var("v", 1);
-             cond(placeholder({}, boolean, "p"), [&] { return assign(v, 2), Tensor(v); }, [&] { return Tensor(v); },
-                  "choice");
+             cond(
+                 placeholder({}, boolean, "p"), [&] { return assign(v, 2), Tensor(v); }, [&] { return Tensor(v); },
+                 "choice");
            },
            {"[cond 'choice']", "'assign'", "inside a branch"})
 
 TEST(cond, shapes_of_branches_are_compared_again_when_they_are_known) {
   GraphScope scope;
   const Tensor x = placeholder({kUnknown}, f32, "x"), y = placeholder({kUnknown}, f32, "y");
-  const Tensor z = cond(placeholder({}, boolean, "p"), [&] { return x * 2; }, [&] { return y * 3; }, "choice");
+  const Tensor z = cond(
+      placeholder({}, boolean, "p"), [&] { return x * 2; }, [&] { return y * 3; }, "choice");
   Session session;
   const auto floats = [](int64_t n) { return HostTensor::full(Shape(n), f32, 1); };
   EXPECT_EQ(session.eval(z, {{"p", truth(true)}, {"x", floats(4)}, {"y", floats(4)}}).at(3), 2);
@@ -164,15 +182,29 @@ TEST(cond, a_size_known_in_one_branch_is_the_size) {
   GraphScope scope;
   const Tensor x = placeholder({kUnknown}, f32, "x"), four = placeholder({4}, f32, "four");
   const Tensor p = placeholder({}, boolean, "p");
-  EXPECT_EQ(cond(p, [&] { return x * 2; }, [&] { return four; }).shape(), Shape(4));
-  EXPECT_EQ(cond(p, [&] { return x * 2; }, [&] { return x + 1; }).shape(), x.shape()) << "the symbol passes";
+  EXPECT_EQ(cond(
+                p, [&] { return x * 2; }, [&] { return four; })
+                .shape(),
+            Shape(4));
+  EXPECT_EQ(cond(
+                p, [&] { return x * 2; }, [&] { return x + 1; })
+                .shape(),
+            x.shape())
+      << "the symbol passes";
 }
 
 TEST(cond, sizes_from_outside_can_be_used_inside) {
   GraphScope scope;
   const Tensor x = placeholder({kUnknown, 4}, f32, "x"), p = placeholder({}, boolean, "p");
   const Tensor rows = shape(x)[0];
-  const Tensor y = cond(p, [&] { return reshape(x * 2, {rows * 2, 2}); }, [&] { return reshape(x, {rows * 2, 2}); });
+  const Tensor y = cond(
+      p,
+      [&] {
+        return reshape(x * 2, {rows * 2, 2});
+      },
+      [&] {
+        return reshape(x, {rows * 2, 2});
+      });
   Session session;
   const HostTensor value = session.eval(y, {{x, HostTensor::full({3, 4}, f32, 1)}, {p, truth(true)}});
   EXPECT_EQ(value.shape(), Shape(6, 2));
@@ -218,7 +250,12 @@ TEST(cond, a_gradient_that_would_call_the_host_again_is_refused) {
   GraphScope scope;
   const Tensor x = placeholder({}, f32, "x"), p = placeholder({}, boolean, "p");
   const auto same = [](const HostTensors& in) { return in; };
-  const Tensor y = cond(p, [&] { return x * host_call(x, {{{}, f32}}, same, "look_up")[0]; }, [&] { return x; });
+  const Tensor y = cond(
+      p,
+      [&] {
+        return x * host_call(x, {{{}, f32}}, same, "look_up")[0];
+      },
+      [&] { return x; });
   EXPECT_EQ(Session().eval(y, {{x, 3.0f}, {p, truth(true)}}).at(0), 9);
   try {
     gradients(y, x);
@@ -231,7 +268,8 @@ TEST(cond, a_gradient_that_would_call_the_host_again_is_refused) {
 TEST(cond, random_numbers_of_a_branch_are_the_same_in_its_gradient) {
   GraphScope scope;
   const Tensor x = placeholder({64}, f32, "x"), p = placeholder({}, boolean, "p");
-  const Tensor y = cond(p, [&] { return x * random_uniform({64}); }, [&] { return x; });
+  const Tensor y = cond(
+      p, [&] { return x * random_uniform({64}); }, [&] { return x; });
   const Tensor dx = gradients(y, x)[0];
   Session session;
   const Feeds feeds{{x, HostTensor::full({64}, f32, 1)}, {p, truth(true)}};
@@ -246,8 +284,9 @@ TEST(cond, custom_gradients_of_a_branch_hold_and_may_use_its_tensors) {
   const Tensor x = placeholder({}, f32, "x"), p = placeholder({}, boolean, "p");
   const auto branch = [&] {
     const Tensor h = x * 10;
-    return custom_gradient({h}, [](TensorList in) { return TensorList{round(in[0])}; },
-                           [h](TensorList dy) { return TensorList{dy[0] * h}; })[0];
+    return custom_gradient(
+        {h}, [](TensorList in) { return TensorList{round(in[0])}; },
+        [h](TensorList dy) { return TensorList{dy[0] * h}; })[0];
   };
   const Tensor y = cond(p, branch, [&] { return x; });
   EXPECT_EQ(Session().eval(gradients(y, x)[0], {{x, 2.0f}, {p, truth(true)}}).at(0), 200);
@@ -256,8 +295,8 @@ TEST(cond, custom_gradients_of_a_branch_hold_and_may_use_its_tensors) {
 TEST(cond, variables_made_in_a_branch_belong_to_the_graph) {
   GraphScope scope;
   const Tensor x = placeholder({2}, f32, "x"), p = placeholder({}, boolean, "p");
-  const Tensor y = cond(p, [&] { return x * get_variable("w", {.shape = {2}, .initializer = constant_init(4)}); },
-                        [&] { return x; });
+  const Tensor y = cond(
+      p, [&] { return x * get_variable("w", {.shape = {2}, .initializer = constant_init(4)}); }, [&] { return x; });
   ASSERT_EQ(trainable_variables().size(), 1u);
   const Tensor dw = gradients(y, trainable_variables())[0];
   Session session;

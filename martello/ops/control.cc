@@ -38,7 +38,8 @@ class OutputSizes {
       for (int a = 0; a < in_[i].rank(); ++a)
         if (internal::dim_of(in_[i].shape(), a) == symbol) return {static_cast<int>(i), a};
     const bool is_batch = axis == 0 && symbol == kUnknown && !in_.empty() && in_[0].rank() > 0;
-    MARTELLO_CHECK(is_batch, where_, "dimension ", axis, " of output ", output, " is unknown and is no dimension of an "
+    MARTELLO_CHECK(is_batch, where_, "dimension ", axis, " of output ", output,
+                   " is unknown and is no dimension of an "
                    "input. Give its size, or take it from the shape of an input.");
     return {0, 0};
   }

@@ -51,9 +51,7 @@ struct HostCall {
     for (size_t i = 0; i < out.size(); ++i) take(results[i], i, run.out_[i]);
   }
 
-  HostTensors call(const HostTensors& values) const try {
-    return fn.fn()(values);
-  } catch (Error& e) {
+  HostTensors call(const HostTensors& values) const try { return fn.fn()(values); } catch (Error& e) {
     e.add_context(str("in the host function '", fn.name(), "'"));
     throw;
   } catch (const std::exception& e) {

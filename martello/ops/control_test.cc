@@ -67,10 +67,16 @@ OP_TEST(host_call,
                  return HostTensors{HostTensor::of<int64_t>({4, 5})};
                });
              },
-         .reference = [](const HostTensors&) { return HostTensors{HostTensor::of<int64_t>({4, 5})}; }},
+         .reference =
+             [](const HostTensors&) {
+               return HostTensors{HostTensor::of<int64_t>({4, 5})};
+             }},
         {.label = "nothing in it",
          .inputs = {randn({0, 3})},
-         .build = [](TensorList x) { return host_call(x, {{x[0].shape(), x[0].dtype()}}, same); },
+         .build =
+             [](TensorList x) {
+               return host_call(x, {{x[0].shape(), x[0].dtype()}}, same);
+             },
          .reference = same});
 OP_TEST(print,
         {.label = "passes x",
@@ -104,13 +110,21 @@ OP_TEST(placeholder_with_default,
          .reference = same},
         {.label = "default of a wider shape",
          .inputs = {randn({4, 3})},
-         .build = [](TensorList x) { return TensorList{placeholder_with_default(x[0], {kUnknown, 3}) * 1}; },
+         .build =
+             [](TensorList x) {
+               return TensorList{placeholder_with_default(x[0], {kUnknown, 3}) * 1};
+             },
          .reference = same});
 
 OP_REFUSES(host_call, an_unknown_dimension_from_nowhere,
-           [] { host_call(placeholder({2}, f32, "x"), {{{2, kUnknown}, f32}}, same, "call"); },
+           [] {
+             host_call(placeholder({2}, f32, "x"), {{{2, kUnknown}, f32}}, same, "call");
+           },
            {"[host_call 'call']", "dimension 1", "f32[2, ?]"})
-OP_REFUSES(host_call, a_null_function, [] { host_call({}, {{{2}, f32}}, HostFunction(), "call"); },
+OP_REFUSES(host_call, a_null_function,
+           [] {
+             host_call({}, {{{2}, f32}}, HostFunction(), "call");
+           },
            {"[host_call 'call']", "function is null"})
 OP_REFUSES(host_call, no_outputs, [] { host_call(placeholder({2}, f32, "x"), {}, same, "call"); },
            {"[host_call 'call']", "no outputs"})
@@ -137,7 +151,8 @@ TEST(host_call, errors_of_the_function_say_where_they_came_from) {
   GraphScope scope;
   const auto not_found = [](const HostTensors&) -> HostTensors { throw NotFound("[dictionary] no word."); };
   const auto plain = [](const HostTensors&) -> HostTensors { throw std::runtime_error("disk on fire"); };
-  const TensorList a = host_call({}, {{{2}, f32}}, not_found, "first"), b = host_call({}, {{{2}, f32}}, plain, "second");
+  const TensorList a = host_call({}, {{{2}, f32}}, not_found, "first"),
+                   b = host_call({}, {{{2}, f32}}, plain, "second");
   Session session;
   EXPECT_THROW(session.run(a), NotFound) << "keeps its type";
   expect_parts(error_of_run(session, a), {"no word", "host function 'first'", "while running 'first'"});
@@ -162,8 +177,7 @@ TEST(host_call, a_batch_dimension_is_that_of_the_input) {
   const Tensor sums = host_call(x, {{{kUnknown}, f32}, {x.shape(), f32}}, rows_sums)[0];
   EXPECT_EQ(sums.shape(), x.shape().slice(0, 1));
   Session session;
-  for (int64_t n : {2, 5})
-    EXPECT_EQ(session.eval(sums, {{x, HostTensor(Shape(n, 3), f32)}}).shape(), Shape(n));
+  for (int64_t n : {2, 5}) EXPECT_EQ(session.eval(sums, {{x, HostTensor(Shape(n, 3), f32)}}).shape(), Shape(n));
 }
 
 TEST(print, writes_to_the_log) {

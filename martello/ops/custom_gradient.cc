@@ -24,10 +24,11 @@ std::vector<TensorSpec> custom_gradient_shape(const ShapeContext& c) {
   return {c.in.begin(), c.in.begin() + outputs};
 }
 
-// A graph that was read from text has lost the function.
-TensorList lost_gradient(const GradContext& c) {
-  throw InvalidArgument(str("[gradients] '", c.op.name, "' (custom_gradient) has lost its gradient: a C++ function is "
-                            "not part of a graph's text. Build it with custom_gradient() again."));
+// The user's function is an override of each node.
+TensorList no_function(const GradContext& c) {
+  throw InvalidArgument(str("[gradients] '", c.op.name,
+                            "' (custom_gradient) was made without its gradient. Make it with "
+                            "custom_gradient()."));
 }
 
 // d(xs) = gradient(d(ys)); nothing flows into the nodes of `forward`
@@ -36,7 +37,8 @@ TensorList call_gradient(const GradientFn& gradient, size_t outputs, const GradC
   for (size_t i = 0; i < outputs; ++i) dys.push_back(c.grad(i).is_null() ? zeros_like(c.output(i)) : c.grad(i));
   const TensorList dxs = gradient(dys);
   MARTELLO_CHECK(dxs.size() == c.inputs.size() - outputs, "[custom_gradient '", c.op.name, "'] its gradient gave ",
-                 dxs.size(), " tensors for ", c.inputs.size() - outputs, " xs: one for each, null where there is none.");
+                 dxs.size(), " tensors for ", c.inputs.size() - outputs,
+                 " xs: one for each, null where there is none.");
   result.insert(result.end(), dxs.begin(), dxs.end());
   return result;
 }
@@ -61,8 +63,10 @@ void check_ys(const TensorList& ys, const TensorList& xs, Name name) {
   MARTELLO_CHECK(!ys.empty(), where, "forward returned no tensors.", line);
   for (const Tensor& y : ys) MARTELLO_CHECK(!y.is_null(), where, "forward returned a null Tensor.", line);
   const OpNode* variable = find_bypass(ys, xs);
-  MARTELLO_CHECK(!variable, where, "forward uses variable '", variable->name, "', which is not among the xs: its "
-                 "gradient would be lost. Pass it in xs, or use stop_gradient().", line);
+  MARTELLO_CHECK(!variable, where, "forward uses variable '", variable->name,
+                 "', which is not among the xs: its "
+                 "gradient would be lost. Pass it in xs, or use stop_gradient().",
+                 line);
 }
 
 }  // namespace
@@ -74,7 +78,7 @@ constinit const OpDef op_custom_gradient = {
     .outputs = {"ys..."},
     .attrs = &attrs_type<CustomGradientAttrs>,
     .shape = custom_gradient_shape,
-    .gradient = lost_gradient,
+    .gradient = no_function,
     .cpu = custom_gradient_cpu,
     .in_place = {{{0, 0}, {1, 1}, {2, 2}, {3, 3}}},
     .rows_of =
@@ -101,8 +105,8 @@ TensorList custom_gradient(const TensorList& xs, const std::function<TensorList(
                              [gradient = std::move(gradient), outputs = ys.size()](const GradContext& c) {
                                return call_gradient(gradient, outputs, c);
                              });
-  return outputs_of(add_operation(op_custom_gradient, in,
-                                  Attrs(CustomGradientAttrs{static_cast<int64_t>(ys.size())}), name));
+  return outputs_of(
+      add_operation(op_custom_gradient, in, Attrs(CustomGradientAttrs{static_cast<int64_t>(ys.size())}), name));
 }
 
 }  // namespace martello

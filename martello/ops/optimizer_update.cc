@@ -112,8 +112,9 @@ constinit const OpDef op_momentum_update = {
 
 constinit const OpDef op_adam_update = {
     .name = "adam_update",
-    .doc = "t += 1;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;  "
-           "w -= learning_rate sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + epsilon), for all of a group",
+    .doc =
+        "t += 1;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;  "
+        "w -= learning_rate sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + epsilon), for all of a group",
     .inputs = {"learning_rate", "step", "gradients_variables_slots..."},
     .attrs = &attrs_type<AdamUpdateAttrs>,
     .shape =

@@ -64,7 +64,8 @@ constexpr OpDef scatter_op(const char* name, const char* doc, std::vector<Tensor
 // Indices are checked while the run computes: in the update phase other variables may have been written already.
 Operation scatter(const OpDef& def, const Variable& v, const Operand& indices, const Operand& values, Name name) {
   const SourceLine line = LineScope::effective(indices.line());
-  MARTELLO_CHECK(!v.handle().is_null(), "[", def.name, " '", name.text(), "'] the variable is null.\n  at ", line.str());
+  MARTELLO_CHECK(!v.handle().is_null(), "[", def.name, " '", name.text(), "'] the variable is null.\n  at ",
+                 line.str());
   MARTELLO_CHECK(v.handle().node()->def == &op_variable, "[", def.name, " '", name.text(), "'] '", v.handle().name(),
                  "' is not a variable.\n  at ", line.str());
   MARTELLO_CHECK(v.handle().rank() > 0, "[", def.name, " '", name.text(), "'] variable '", v.handle().name(), "' is ",

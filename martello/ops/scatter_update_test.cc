@@ -63,7 +63,8 @@ OP_TEST(scatter_add, row("duplicates", scatter_add, plus, {5, 37}, integers({40}
         row("bytes", scatter_add, plus, {4, 3}, integers({7}, 0, 4), integers({7, 3}, 0, 9, u8)));
 OP_TEST(scatter_sub, row("duplicates", scatter_sub, minus, {5, 37}, integers({40}, 0, 5), randn({40, 37})),
         row("a scalar for all", scatter_sub, minus, {4}, integers({6}, 0, 4), randn({})));
-OP_TEST(scatter_assign, row("the last one counts", scatter_assign, second, {5, 37}, integers({40}, 0, 5), randn({40, 37})),
+OP_TEST(scatter_assign,
+        row("the last one counts", scatter_assign, second, {5, 37}, integers({40}, 0, 5), randn({40, 37})),
         row("bool", scatter_assign, second, {5}, integers({9}, 0, 5), booleans({9})));
 OP_TEST(check_indices, {.label = "in range",
                         .inputs = {integers({4, 3}, 0, 7, i64)},
@@ -80,7 +81,9 @@ OP_REFUSES(scatter_add, another_dtype,
            [] { scatter_add(ones_of({3}, f32), placeholder({2}, i32, "i"), placeholder({2}, f64, "x")); },
            {"scatter_add", "f32[3]", "f64[2]", "cast"})
 OP_REFUSES(scatter_add, rows_of_another_size,
-           [] { scatter_add(ones_of({3, 4}, f32), placeholder({2}, i32, "i"), placeholder({2, 5}, f32, "x")); },
+           [] {
+             scatter_add(ones_of({3, 4}, f32), placeholder({2}, i32, "i"), placeholder({2, 5}, f32, "x"));
+           },
            {"scatter_add", "[2, 5]", "[2, 4]"})
 OP_REFUSES(scatter_add, bools,
            [] { scatter_add(ones_of({3}, boolean), placeholder({2}, i32, "i"), placeholder({2}, boolean, "x")); },

@@ -8,7 +8,8 @@ namespace {
 using namespace testing;
 using Names = std::vector<std::string>;
 
-void expect_merged(const std::string& before, const Names& fetches, const std::string& after, const Names& fetches_after) {
+void expect_merged(const std::string& before, const Names& fetches, const std::string& after,
+                   const Names& fetches_after) {
   EXPECT_EQ(text_after(cse, before, fetches), same_text(after, fetches_after));
 }
 void expect_kept(const std::string& text, const Names& fetches) { expect_merged(text, fetches, text, fetches); }

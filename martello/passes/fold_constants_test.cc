@@ -15,7 +15,8 @@ namespace {
 using namespace testing;
 using Names = std::vector<std::string>;
 
-void expect_folded(const std::string& before, const Names& fetches, const std::string& after, const Names& fetches_after) {
+void expect_folded(const std::string& before, const Names& fetches, const std::string& after,
+                   const Names& fetches_after) {
   EXPECT_EQ(text_after(fold_constants, before, fetches), same_text(after, fetches_after));
 }
 

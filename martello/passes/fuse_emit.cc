@@ -92,9 +92,8 @@ void set_fused(PlanGraph& plan, OpNode& node, const Body& body, FusedAttrs attrs
 
 void emit_group(PlanGraph& plan, const FuseContext& context, const FuseGroup& group, Forwarding& forwarding) {
   std::vector<OpNode*> nodes = group.nodes;
-  std::sort(nodes.begin(), nodes.end(), [&](const OpNode* a, const OpNode* b) {
-    return context.position(*a) < context.position(*b);
-  });
+  std::sort(nodes.begin(), nodes.end(),
+            [&](const OpNode* a, const OpNode* b) { return context.position(*a) < context.position(*b); });
   Body body(nodes);
   if (group.reduce) {
     const auto& attrs = group.reduce->attrs.get<ReduceAttrs>();

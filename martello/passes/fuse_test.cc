@@ -63,9 +63,7 @@ TEST(fuse, makes_a_chain_one_node) {
                       {"y"}));
 }
 
-TEST(fuse, leaves_single_nodes_alone) {
-  EXPECT_EQ(fused_summary(kX + "%y = exp(%x)", {"y"}), "y = exp(x)\n");
-}
+TEST(fuse, leaves_single_nodes_alone) { EXPECT_EQ(fused_summary(kX + "%y = exp(%x)", {"y"}), "y = exp(x)\n"); }
 
 TEST(fuse, gives_values_that_others_need_as_more_outputs) {
   EXPECT_EQ(fused_summary(kX + "%a = exp(%x)  %b = sqrt(%a)  %c = sin(%b)", {"c", "a"}),
@@ -75,9 +73,9 @@ TEST(fuse, gives_values_that_others_need_as_more_outputs) {
 }
 
 TEST(fuse, keeps_a_value_of_another_shape_outside) {
-  EXPECT_EQ(fused_summary("%s = placeholder() {shape=[3]}\n" + kX +
-                              "%t = exp(%s)  %u = sqrt(%t)  %a = add(%x, %u)  %y = sin(%a)",
-                          {"y"}),
+  EXPECT_EQ(fused_summary(
+                "%s = placeholder() {shape=[3]}\n" + kX + "%t = exp(%s)  %u = sqrt(%t)  %a = add(%x, %u)  %y = sin(%a)",
+                {"y"}),
             "u = fused(s) [t, u] -> u\ny = fused(x, u) [a, y] -> y\n");
 }
 
@@ -93,16 +91,16 @@ TEST(fuse, never_makes_a_cycle) {
 }
 
 TEST(fuse, takes_a_reduction_of_the_result) {
-  EXPECT_EQ(text_after(fuse, kX + "%d = subtract(%x, %w)  %s = square(%d)  %loss = reduce_mean(%s) {axes=[1]}", {"loss"}),
-            same_text(kX + R"(%loss = fused_reduce(%x, %w) {body=subgraph(%x, %w) -> (%s) {
+  EXPECT_EQ(
+      text_after(fuse, kX + "%d = subtract(%x, %w)  %s = square(%d)  %loss = reduce_mean(%s) {axes=[1]}", {"loss"}),
+      same_text(kX + R"(%loss = fused_reduce(%x, %w) {body=subgraph(%x, %w) -> (%s) {
                 %x = arg() {shape=[2, 3]}
                 %w = arg() {shape=[2, 3]}
                 %d = subtract(%x, %w)
                 %s = square(%d)
               }, reduction=mean, axes=[1]})",
-                      {"loss"}));
-  EXPECT_EQ(fused_summary(kX + "%s = square(%x)  %sum = reduce_sum(%s)", {"sum"}),
-            "sum = fused_reduce(x) [s] -> s\n");
+                {"loss"}));
+  EXPECT_EQ(fused_summary(kX + "%s = square(%x)  %sum = reduce_sum(%s)", {"sum"}), "sum = fused_reduce(x) [s] -> s\n");
 }
 
 TEST(fuse, reduces_a_value_that_others_read_by_itself) {
@@ -115,8 +113,7 @@ TEST(fuse, keeps_dtypes_and_devices_apart) {
   EXPECT_EQ(fused_summary(kX + "%a = exp(%x)  %d = cast(%a) {dtype=f64}  %e = exp(%d)  %f = sqrt(%e)", {"f"}),
             "a = exp(x)\nd = cast(a)\nf = fused(d) [e, f] -> f\n");
   EXPECT_EQ(fused_summary(kX + "%a = exp(%x)  %b = sqrt(%a) on(\"cpu:1\")", {"b"}), "a = exp(x)\nb = sqrt(a)\n");
-  EXPECT_EQ(fused_summary(kX + "%c = greater(%x, %w)  %y = where(%c, %x, %w)", {"y"}),
-            "y = fused(x, w) [c, y] -> y\n");
+  EXPECT_EQ(fused_summary(kX + "%c = greater(%x, %w)  %y = where(%c, %x, %w)", {"y"}), "y = fused(x, w) [c, y] -> y\n");
 }
 
 TEST(fuse, leaves_nodes_with_control_edges_alone) {
@@ -139,7 +136,32 @@ TEST(fuse, makes_linear_of_product_bias_and_relu) {
     %w = placeholder() {shape=[5, 3]}
     %b = placeholder() {shape=[5]}
     %y = linear(%x, %w, %b) {transpose_w=true, activation=relu})",
-                                                                                      {"y"}));
+                                                                                       {"y"}));
+}
+
+TEST(fuse, takes_rows_that_depend_on_data) {
+  const std::string in = "%x = placeholder() {shape=[4, 3]}\n%m = placeholder() {shape=[4], dtype=bool}\n";
+  EXPECT_EQ(fused_summary(in + "%r = boolean_mask(%x, %m)  %a = exp(%r)  %y = sqrt(%a)  %s = reduce_sum(%y)", {"s"}),
+            "r = boolean_mask(x, m)\ns = fused_reduce(r) [a, y] -> y\n");
+}
+
+// A write of `a` in the first update must not wait for a value that is read after another write.
+TEST(fuse, does_not_delay_a_value_to_a_later_stage) {
+  const std::string variable = R"( = variable() {shape=[2, 3], initializer=subgraph() -> (%zeros) {
+      initializer
+      %zeros = fill() {shape=[2, 3]}
+    }}
+  )";
+  PlanGraph plan = parse_plan(kX + "%v" + variable + "%u" + variable + R"(
+    %write = assign(%v, %w)
+    %read = read_variable(%v) after(%write)
+    %a = exp(%x)
+    %other = assign(%u, %a)
+    %y = add(%a, %read))",
+                              {"y"});
+  plan.targets = {plan.graph.get_operation("other")};
+  fuse(plan);
+  EXPECT_EQ(summary(plan).find("fused"), std::string::npos) << summary(plan);
 }
 
 TEST(fuse, respects_limits) {

@@ -1,6 +1,5 @@
 #include <martello/passes/internal/pass_test.h>
 
-
 #include <gtest/gtest.h>
 
 namespace martello {

@@ -86,7 +86,8 @@ TEST(run_passes, refuses_names_it_does_not_know) {
 // Two ways to write a step become one plan.
 TEST(run_passes, makes_equal_work_one_graph) {
   const auto planned = [](const std::string& nodes) {
-    PlanGraph plan = parse_plan("%x = placeholder() {shape=[4, 3]}\n%w = placeholder() {shape=[3, 5]}\n" + nodes, {"y"});
+    PlanGraph plan =
+        parse_plan("%x = placeholder() {shape=[4, 3]}\n%w = placeholder() {shape=[3, 5]}\n" + nodes, {"y"});
     run_passes(plan, {});
     return plan_text(plan);
   };

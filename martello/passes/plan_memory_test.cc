@@ -47,7 +47,8 @@ TEST(plan_memory, never_lets_living_blocks_overlap) {
     std::vector<Lifetime> blocks;
     for (int i = below(80); i >= 0; --i) {
       const int first = below(steps), last = first + below(steps - first);
-      blocks.push_back({below(4) == 0 ? below(100) : below(100000), first, last, below(6) == 0 ? below(50) * kAlign : -1});
+      blocks.push_back(
+          {below(4) == 0 ? below(100) : below(100000), first, last, below(6) == 0 ? below(50) * kAlign : -1});
     }
     const MemoryLayout layout = plan_memory(blocks, steps);
     expect_valid(blocks, layout);
@@ -63,8 +64,7 @@ TEST(plan_memory, never_lets_living_blocks_overlap) {
 }
 
 TEST(plan_memory, keeps_pins_that_are_free) {
-  const std::vector<Lifetime> blocks = {
-      {1000, 0, 5, 4096}, {1000, 3, 8, 4096}, {1000, 6, 9, 4096}, {5000, 0, 9, -1}};
+  const std::vector<Lifetime> blocks = {{1000, 0, 5, 4096}, {1000, 3, 8, 4096}, {1000, 6, 9, 4096}, {5000, 0, 9, -1}};
   const MemoryLayout layout = plan_memory(blocks, 10);
   expect_valid(blocks, layout);
   EXPECT_TRUE(layout.is_pin_kept[0]);
@@ -116,7 +116,8 @@ TEST(plan_memory, is_fast_enough_for_large_plans) {
   std::mt19937 random(3);
   std::vector<Lifetime> blocks;
   for (int i = 0; i < 10000; ++i)
-    blocks.push_back({static_cast<int64_t>(64 + random() % 65536), i, std::min(10000, i + 1 + static_cast<int>(random() % 8))});
+    blocks.push_back(
+        {static_cast<int64_t>(64 + random() % 65536), i, std::min(10000, i + 1 + static_cast<int>(random() % 8))});
   const auto start = std::chrono::steady_clock::now();
   const MemoryLayout layout = plan_memory(blocks, 10000);
   const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -166,7 +166,8 @@ INSTANTIATE_TEST_SUITE_P(passes, SameBits, ::testing::Values("fold_constants", "
                          [](const auto& row) { return std::string(row.param); });
 
 // Plans of one fetch with and without a pass, on the same feeds.
-void expect_same_bits(bool (*pass)(PlanGraph&), const std::string& text, const std::map<std::string, HostTensor>& feeds) {
+void expect_same_bits(bool (*pass)(PlanGraph&), const std::string& text,
+                      const std::map<std::string, HostTensor>& feeds) {
   PlanGraph plan = parse_plan(text, {"y"});
   const HostTensors expected = run_plan(plan, feeds);
   EXPECT_TRUE(pass(plan)) << text;
@@ -183,16 +184,16 @@ HostTensor random_tensor(Shape shape, unsigned seed) {
 
 TEST(same_bits, of_products_that_the_library_computes) {
   for (const auto& [m, k, n] : {std::array{65, 129, 257}, std::array{256, 784, 128}, std::array{96, 1000, 10}}) {
-    const std::map<std::string, HostTensor> feeds = {{"a", random_tensor({k, m}, 1)},
-                                                     {"b", random_tensor({n, k}, 2)},
-                                                     {"bias", random_tensor({n}, 3)}};
+    const std::map<std::string, HostTensor> feeds = {
+        {"a", random_tensor({k, m}, 1)}, {"b", random_tensor({n, k}, 2)}, {"bias", random_tensor({n}, 3)}};
     const std::string in = str("%a = placeholder() {shape=[", k, ", ", m, "]}\n%b = placeholder() {shape=[", n, ", ", k,
                                "]}\n%bias = placeholder() {shape=[", n, "]}\n");
     expect_same_bits(simplify, in + "%t = transpose(%a)  %y = matmul(%t, %b) {transpose_b=true}", feeds);
     expect_same_bits(simplify, in + "%t = transpose(%b)  %y = matmul(%a, %t) {transpose_a=true}", feeds);
     expect_same_bits(fuse, in + "%p = matmul(%a, %b) {transpose_a=true, transpose_b=true}  %y = add(%p, %bias)", feeds);
     expect_same_bits(
-        fuse, in + "%p = matmul(%a, %b) {transpose_a=true, transpose_b=true}  %s = add(%p, %bias)  %y = relu(%s)", feeds);
+        fuse, in + "%p = matmul(%a, %b) {transpose_a=true, transpose_b=true}  %s = add(%p, %bias)  %y = relu(%s)",
+        feeds);
   }
 }
 
@@ -209,8 +210,8 @@ TEST(same_bits, of_numbers_that_are_neutral) {
   const std::string in = str("%x = placeholder() {shape=[", kCount, "]}\n");
   const std::string one = "%c = constant() {value=f32[](1)}  ", zero = "%c = constant() {value=f32[](0)}  ";
   for (const std::string& nodes :
-       {one + "%y = multiply(%x, %c)", one + "%y = divide(%x, %c)", one + "%y = pow(%x, %c)", zero + "%y = subtract(%x, %c)",
-        std::string("%c = constant() {value=f32[](-0)}  %y = add(%x, %c)"),
+       {one + "%y = multiply(%x, %c)", one + "%y = divide(%x, %c)", one + "%y = pow(%x, %c)",
+        zero + "%y = subtract(%x, %c)", std::string("%c = constant() {value=f32[](-0)}  %y = add(%x, %c)"),
         std::string("%a = negative(%x)  %y = negative(%a)"), std::string("%a = cast(%x) {dtype=f64}  %y = cast(%a)")})
     expect_same_bits(simplify, in + nodes, {{"x", x}});
 }

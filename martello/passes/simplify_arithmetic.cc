@@ -83,7 +83,8 @@ bool sum_of_few(Rewrite& rewrite, OpNode& node) {
   if (node.def != &op_add_n || node.inputs.size() < 2 || node.inputs.size() > kFew) return false;
   if (node.inputs.size() > 2 && !is_floating(node.outputs[0].dtype)) return false;
   Tensor sum = node.inputs[0];
-  for (size_t i = 1; i + 1 < node.inputs.size(); ++i) sum = rewrite.add(node, "add", op_add, {sum, node.inputs[i]}, Attrs());
+  for (size_t i = 1; i + 1 < node.inputs.size(); ++i)
+    sum = rewrite.add(node, "add", op_add, {sum, node.inputs[i]}, Attrs());
   return rewrite.become(node, op_add, {sum, node.inputs.back()}, Attrs());
 }
 

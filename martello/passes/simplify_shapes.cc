@@ -1,8 +1,7 @@
-#include <martello/ops/broadcast.h>
 #include <martello/graph/inline.h>
+#include <martello/ops/broadcast.h>
 #include <martello/ops/concat.h>
 #include <martello/ops/cond.h>
-#include <martello/ops/custom_gradient.h>
 #include <martello/ops/custom_gradient.h>
 #include <martello/ops/internal/permutation.h>
 #include <martello/ops/like.h>
@@ -20,7 +19,8 @@ namespace martello::internal {
 namespace {
 
 bool is_alias(const OpNode& node) {
-  return node.def->is_alias && is_pure(node) && node.outputs.size() == 1 && node.inputs[0].dtype() == node.outputs[0].dtype;
+  return node.def->is_alias && is_pure(node) && node.outputs.size() == 1 &&
+         node.inputs[0].dtype() == node.outputs[0].dtype;
 }
 
 // identity(x), stop_gradient(x), reshape(x) to the shape of x  =>  x
@@ -44,7 +44,8 @@ bool custom_gradient_is_built(Rewrite& rewrite, OpNode& node) {
   return true;
 }
 
-// cond(p, c) { then(c) }  =>  cond(p) { then() with c inside }: sizes from outside must be known where a body is planned
+// cond(p, c) { then(c) }  =>  cond(p) { then() with c inside }: sizes from outside must be known where a body is
+// planned
 bool constants_into_branches(Rewrite& rewrite, OpNode& node) {
   constexpr int64_t kMostElements = 64;
   if (node.def != &op_cond) return false;

@@ -10,7 +10,8 @@ using Names = std::vector<std::string>;
 
 constexpr const char* kX = "%x = placeholder() {shape=[2, 3]}\n";
 
-void expect_simple(const std::string& before, const Names& fetches, const std::string& after, const Names& fetches_after) {
+void expect_simple(const std::string& before, const Names& fetches, const std::string& after,
+                   const Names& fetches_after) {
   EXPECT_EQ(text_after(simplify, before, fetches), same_text(after, fetches_after)) << before;
 }
 // `nodes` compute %y of %x [2, 3].
@@ -62,7 +63,8 @@ TEST(simplify, keeps_numbers_that_change_bits_or_shapes) {
 TEST(simplify, knows_integers_and_doubles) {
   const std::string integers = "%x = placeholder() {shape=[2], dtype=i32}\n";
   expect_simple(integers + "%c = constant() {value=i32[](0)}\n%y = add(%x, %c)", {"y"}, integers, {"x"});
-  const std::string doubles = "%x = placeholder() {shape=[2], dtype=f64}\n%c = constant() {value=f64[](1)}\n%y = pow(%x, %c)";
+  const std::string doubles =
+      "%x = placeholder() {shape=[2], dtype=f64}\n%c = constant() {value=f64[](1)}\n%y = pow(%x, %c)";
   expect_simple(doubles, {"y"}, doubles, {"y"});
 }
 

@@ -284,7 +284,8 @@ TEST(state, branches_see_values_from_before_the_update) {
   GraphScope scope;
   const Variable v = scalar("v", 1);
   const Operation update = assign(v, 5);
-  const Tensor y = cond(v < 3, [&] { return v * 10; }, [&] { return v * 100; });
+  const Tensor y = cond(
+      v < 3, [&] { return v * 10; }, [&] { return v * 100; });
   Session session;
   EXPECT_EQ(numbers(session.run({update, y})), Numbers{10});
   EXPECT_EQ(numbers(session.run({update, y})), Numbers{500});

@@ -23,7 +23,7 @@ class StridedCopy {
  private:
   enum class Inner : uint8_t { contiguous, repeated, transposed, strided };
   static constexpr size_t kMostDims = 32;
-  static constexpr int64_t kUnitBytes = 65536, kTile = 32;
+  static constexpr int64_t kUnitBytes = 65536, kTile = 64;
 
   void choose_inner();
   int64_t cut_into_blocks(const CopyDim& dim, int64_t block);

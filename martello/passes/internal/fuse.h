@@ -11,7 +11,7 @@ class FuseContext {
  public:
   explicit FuseContext(const PlanGraph& plan);
   const Users& users() const { return users_; }
-  const std::vector<OpNode*>& order() const { return order_; }  // inputs first
+  const std::vector<OpNode*>& order() const { return order_; }                                // inputs first
   int position(const OpNode& node) const { return position_[static_cast<size_t>(node.id)]; }  // in order()
   bool is_pinned(const OpNode& node) const { return is_pinned_[static_cast<size_t>(node.id)]; }
   // Its value depends on a read or a host function, which control edges put at some place of the run.

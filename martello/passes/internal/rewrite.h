@@ -57,8 +57,8 @@ bool is_pure(const OpNode& node);
 const HostTensor* find_constant(Tensor t);
 bool has_subgraph(const OpNode& node);
 
-// Drops dead nodes. What writes or acts outside the graph was asked for when the plan was made: it becomes a target when
-// a pass removes the path to it.
+// Drops dead nodes. What writes or acts outside the graph was asked for when the plan was made: it becomes a target
+// when a pass removes the path to it.
 void drop_dead_nodes(PlanGraph& plan);
 
 }  // namespace martello::internal
