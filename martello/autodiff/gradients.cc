@@ -81,12 +81,15 @@ class Differentiation final : public GradientBuilder {
     take(node, context, call(node, context));
   }
 
-  TensorList call(const OpNode& node, const GradContext& context) const {
+  TensorList call(const OpNode& node, const GradContext& context) const try {
     if (node.gradient_override) return node.gradient_override->fn(context);
     if (node.def->gradient && node.def->gradient != not_differentiable) return node.def->gradient(context);
     throw InvalidArgument(str("[gradients] '", node.name, "' (", node.def->name,
                               ") is not differentiable; it lies between ", names(ys_), " and ", names(xs_reaching(node)),
-                              ". Use stop_gradient() if intended.\n  ", node.context()));
+                              ". Use stop_gradient() if intended."));
+  } catch (Error& e) {
+    e.add_line(node.line);
+    throw;
   }
 
   void take(const OpNode& node, const GradContext& context, const TensorList& result) {
@@ -98,8 +101,16 @@ class Differentiation final : public GradientBuilder {
       if (g.is_null() || !context.needed[i]) continue;
       MARTELLO_CHECK(g.dtype() == x.dtype(), "[gradients] the gradient of '", node.name, "' (", node.def->name,
                      ") for input ", i, " is ", g.dtype(), " but the input is ", x.dtype(), ".\n  ", node.context());
-      contributions_[key(x)].push_back(g.shape() == x.shape() ? g : sum_to_like(g, x));
+      contributions_[key(x)].push_back(g.shape() == x.shape() ? g : summed_to(x, g, node));
     }
+  }
+
+  static Tensor summed_to(const Tensor& x, const Tensor& g, const OpNode& node) try {
+    return sum_to_like(g, x);
+  } catch (Error& e) {
+    e.add_context(str("the gradient of '", node.name, "' (", node.def->name, ") for its input '", x.name(), "' ",
+                      x.dtype(), x.shape(), " is ", g.dtype(), g.shape()));
+    throw;
   }
 
   // All contributions to t as one tensor; computed once.
@@ -185,8 +196,8 @@ TensorList gradients(const TensorList& ys, const TensorList& xs, const TensorLis
     }
     return results;
   } catch (Error& e) {
-    if (std::string_view(e.what()).find(name.line().str()) == std::string_view::npos)
-      e.add_context(str("in gradients() at ", name.line().str()));
+    const std::string line = LineScope::effective(name.line()).str();
+    if (std::string_view(e.what()).find(line) == std::string_view::npos) e.add_context(str("in gradients() at ", line));
     throw;
   }
 }

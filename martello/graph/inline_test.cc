@@ -115,7 +115,7 @@ TEST(without_actions, leaves_out_what_can_be_left_out_at_any_depth) {
   EXPECT_NE(find_action(built.body), nullptr);
   const Subgraph pure = without_actions(built.body);
   const std::string text = pure.graph().text();
-  for (const char* gone : {"tell", "claim", "inner_tell"}) EXPECT_EQ(text.find(gone), std::string::npos) << text;
+  for (const char* gone : {"%tell", "%claim", "%inner_tell"}) EXPECT_EQ(text.find(gone), std::string::npos) << text;
   ASSERT_NE(find_action(pure), nullptr) << "its value cannot be had without it";
   EXPECT_EQ(find_action(pure)->name, "ask");
   EXPECT_EQ(find_action(Subgraph(pure.graph(), pure.inputs(), {pure.outputs()[0]})), nullptr);

@@ -122,7 +122,8 @@ Operation add_operation(const OpDef& def, const std::vector<Operand>& in, Attrs 
   Graph::Impl& graph = *context.graph;
   check_name(def, name);
   graph.check_editable(str(def.name, " '", name.text(), "'"));
-  OpNode* node = graph.add(def, inputs_of(def, in, name, graph), std::move(attrs),
+  auto inputs = inputs_of(def, in, name, graph);  // first: constants and captures take names too
+  OpNode* node = graph.add(def, std::move(inputs), std::move(attrs),
                            graph.unique_name(context.name_scope + std::string(name.text())), line);
   node->device = context.device;
   node->controls = context.controls;

@@ -21,7 +21,7 @@ std::optional<Shape> merged(const Shape& a, const Shape& b) {
 }
 
 std::vector<TensorSpec> add_n_shape(const ShapeContext& c) {
-  MARTELLO_CHECK(!c.in.empty(), c.where(), "has no inputs: the shape of an empty sum is not known.");
+  MARTELLO_CHECK(!c.in.empty(), c.where(), "has 0 inputs: the shape of an empty sum is not known. Give at least 1.");
   check_dtypes(c, kNumericDTypes);
   Shape shape = c.in[0].shape;
   for (size_t i = 1; i < c.in.size(); ++i) {

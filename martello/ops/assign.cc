@@ -41,7 +41,8 @@ Operation write(const OpDef& def, const Variable& v, const Operand& value, Name 
   MARTELLO_CHECK(!v.handle().is_null(), "[", def.name, " '", name.text(), "'] the variable is null.\n  at ",
                  name.line().str());
   MARTELLO_CHECK(v.handle().node()->def == &op_variable, "[", def.name, " '", name.text(), "'] '", v.handle().name(),
-                 "' is not a variable.\n  at ", name.line().str());
+                 "' is a ", v.handle().node()->def->name, ", not a variable.\n  at ",
+                 name.line().str());
   return add_operation(def, {Operand(v.handle(), value.line()), value}, Attrs(), name);
 }
 

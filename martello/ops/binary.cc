@@ -106,7 +106,7 @@ MARTELLO_BINARY(pow, floating_op<cpu::formula_pow>("pow", "y = a^b", [](const Gr
 
 Tensor clip_by_value(Operand x, Operand low, Operand high, Name name) {
   LineScope line(x.line());
-  return minimum(maximum(x, low), high, name);
+  return minimum(maximum(x, low, str(name.text(), "_low")), high, name);
 }
 
 // An operator's node shows the line of its operands: operators cannot capture their caller's.

@@ -1,6 +1,7 @@
 #include <martello/ops/cond.h>
 
 #include <martello/base/error.h>
+#include <martello/graph/build_context.h>
 #include <martello/graph/inline.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/dims.h>
@@ -174,15 +175,16 @@ TensorList cond_gradient(const GradContext& c) {
 }
 
 // Refuses writes, and ties to the outputs what acts: nothing else could ask for it.
-TensorList finish_branch(const TensorList& ys, const std::string& where, SourceLine line) {
-  MARTELLO_CHECK(!ys.empty(), where, "a branch gives no tensors. Return at least one.\n  at ", line.str());
+TensorList finish_branch(const TensorList& ys, const std::string& where) {
+  MARTELLO_CHECK(!ys.empty(), where, "a branch gives no tensors. Return at least one.");
+  for (const Tensor& y : ys)
+    MARTELLO_CHECK(!y.is_null(), where, "a branch gives a null Tensor: it was never assigned.");
   const Graph::Impl& graph = Graph::current().impl();
   std::vector<Operation> actions;
   for (const auto& node : graph.nodes) {
-    MARTELLO_CHECK(node->def->effect != Effect::write, where, "'", node->name, "' (", node->def->name,
-                   ") writes a variable inside a branch, which is not allowed. Return the value and assign it outside."
-                   "\n  ",
-                   node->context());
+    MARTELLO_CHECK(node->def->effect != Effect::write, where, "'", node->name, "' (", node->def->name, ") writes '",
+                   node->inputs[0].name(), "' inside a branch, which is not allowed. Return the value and assign it ",
+                   "outside.\n  ", node->context());
     if (acts(*node)) actions.emplace_back(node.get());
   }
   if (actions.empty()) return ys;
@@ -212,8 +214,12 @@ TensorList cond(Operand pred, const std::function<TensorList()>& then_fn, const 
                 Name name) {
   const std::string where = str("[cond '", name.text(), "'] ");
   const SourceLine line = LineScope::effective(name.line());
+  internal::get_build_context("cond", name.text(), line);
   const auto built = [&](const std::function<TensorList()>& fn) {
-    return build_subgraph({}, [&](TensorList) { return finish_branch(fn(), where, line); });
+    return build_subgraph({}, [&](TensorList) {
+      const TensorList ys = fn();
+      return with_line(line, [&] { return finish_branch(ys, where); });
+    });
   };
   const BuiltSubgraph then_built = built(then_fn), else_built = built(else_fn);
   return add_cond(pred, then_built, else_built, name);

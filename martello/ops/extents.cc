@@ -33,18 +33,20 @@ bool Extents::is_static() const {
 Shape Extents::shape() const { return vector_.is_null() ? Shape(sizes_) : Shape(); }
 
 Tensor Extents::tensor(Name name) const {
-  const std::string where = str("\n  at ", LineScope::effective(name.line()).str());
-  MARTELLO_CHECK(!has_null_, "[extents '", name.text(), "'] a size of a shape is a null Tensor: it was never assigned.",
-                 where);
+  return with_line(name.line(), [&] { return sizes_tensor(name); });
+}
+
+Tensor Extents::sizes_tensor(Name name) const {
+  MARTELLO_CHECK(!has_null_, "[extents '", name.text(), "'] a size of a shape is a null Tensor: it was never assigned.");
   if (!vector_.is_null()) return vector_;
-  LineScope line(name.line());
   DType dtype = i64;
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (tensors_[i].is_null()) continue;
-    MARTELLO_CHECK(tensors_[i].rank() == 0, "[extents '", name.text(), "'] size ", i, " of a shape is '",
-                   tensors_[i].name(), "' ", tensors_[i].shape(), "; beside others it is a scalar. Use shape(x)[i].",
-                   where);
-    dtype = tensors_[i].dtype();
+    const DType own = tensors_[i].dtype();
+    MARTELLO_CHECK(tensors_[i].rank() == 0 && (own == i32 || own == i64), "[extents '", name.text(), "'] size ", i,
+                   " of a shape is '", tensors_[i].name(), "' ", own, tensors_[i].shape(),
+                   "; beside others it is an i32 or i64 scalar. Use shape(x)[i] or cast().");
+    dtype = own;
   }
   TensorList parts;
   for (size_t i = 0; i < sizes_.size(); ++i) {

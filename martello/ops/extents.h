@@ -34,6 +34,7 @@ class Extents {
     tensors_.push_back(Tensor());
   }
   void add(Tensor size);
+  Tensor sizes_tensor(Name name) const;
 
   std::vector<int64_t> sizes_;
   std::vector<Tensor> tensors_;  // null where the size is a number

@@ -27,7 +27,7 @@ void check_pad(const ShapeContext& c, const PadAttrs& a) {
                  " and after ", dims_text(a.after), " need one number per dimension of ", c.in[0].str(), ".");
   for (size_t i = 0; i < rank; ++i)
     MARTELLO_CHECK(a.before[i] >= 0 && a.after[i] >= 0, c.where(), "before ", dims_text(a.before), " and after ",
-                   dims_text(a.after), " must not be negative. Use slice() to cut.");
+                   dims_text(a.after), " of ", c.in[0].str(), " must not be negative. Use slice() to cut.");
   const bool fits = is_floating(c.in[0].dtype) || a.value == std::floor(a.value);
   MARTELLO_CHECK(fits, c.where(), "value ", a.value, " is not a ", c.in[0].dtype, ".");
 }
@@ -39,8 +39,8 @@ void check_mirror(const ShapeContext& c, const PadAttrs& a, int axis, int64_t si
   const int64_t most = a.mode == PadMode::reflect ? size - 1 : size;
   const bool is_padded = a.before[i] > 0 || a.after[i] > 0;
   MARTELLO_CHECK(!is_padded || (a.before[i] <= most && a.after[i] <= most), c.where(), "a ", a.mode, " pad of ",
-                 a.before[i], " and ", a.after[i], " is too large for dimension ", axis, " of size ", size,
-                 ": at most ", most, ".");
+                 a.before[i], " and ", a.after[i], " is too large for dimension ", axis, " of ",
+                 c.in[0].str(), ": at most ", most, ".");
 }
 
 std::vector<TensorSpec> pad_shape(const ShapeContext& c) {

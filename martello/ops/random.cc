@@ -42,7 +42,7 @@ TensorSpec random_spec(const ShapeContext& c, const Shape& attr, DType dtype) {
   check_counter(c);
   const std::vector<int64_t> sizes = internal::asked_sizes(c, 1, attr);
   for (int64_t d : sizes)
-    MARTELLO_CHECK(d >= 0 || c.in.size() > 1, c.where(), "every size must be given, got ", attr,
+    MARTELLO_CHECK(d >= 0 || c.in.size() > 1, c.where(), "every size must be given, got ", internal::dims_text(sizes),
                    ". Use shape(x) for the shape of a tensor.");
   return {.shape = Shape(sizes), .dtype = dtype};
 }

@@ -48,7 +48,7 @@ class Reshaping {
       : c_(c), x_(c.in[0].shape.symbolic()), y_(std::move(sizes)) {
     const auto minus_one = std::count(y_.begin(), y_.end(), kUnknown);
     MARTELLO_CHECK(minus_one <= 1 || c.in.size() > 1, c.where(), "shape ", dims_text(y_), " has ", minus_one,
-                   " sizes of -1; one can be inferred. Use shape(x)[i] for the others.");
+                   " sizes of -1; of x ", c.in[0].str(), " one can be inferred. Use shape(x)[i] for the others.");
     if (minus_one == 1) inferred_ = static_cast<size_t>(std::find(y_.begin(), y_.end(), kUnknown) - y_.begin());
     is_complete_ = minus_one == 0;
     compare();

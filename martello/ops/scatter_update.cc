@@ -24,7 +24,8 @@ std::vector<TensorSpec> scatter_shape(const ShapeContext& c) {
   if (values.shape.rank() == 0) return {};
   Shape asked = c.in[1].shape;
   for (int i = 1; i < v.shape.rank(); ++i) asked.push_back(v.shape[i]);
-  internal::check_same_shape(c, "values", values.shape, "indices with the rows of the variable", asked);
+  const std::string asks = str("indices ", c.in[1].shape, " with rows of the variable ", v.shape);
+  internal::check_same_shape(c, "values", values.shape, asks.c_str(), asked);
   return {};
 }
 

@@ -87,7 +87,8 @@ std::vector<TensorSpec> strided_slice_grad_shape(const ShapeContext& c) {
 
 int64_t checked_row(const ShapeContext& c) {
   const int64_t index = c.attrs<SelectRowAttrs>().index;
-  MARTELLO_CHECK(c.in[0].shape.rank() > 0, c.where(), "x is a scalar and has no rows.");
+  MARTELLO_CHECK(c.in[0].shape.rank() > 0, c.where(), "row ", index, " of x ", c.in[0].str(),
+                 ": a scalar has no rows.");
   const int64_t n = c.in[0].shape[0];
   MARTELLO_CHECK(n < 0 || (-n <= index && index < n), c.where(), "index ", index, " is out of range for x ",
                  c.in[0].str(), ", which has ", n, " rows.");

@@ -16,7 +16,8 @@ void check_labels(const ShapeContext& c, size_t logits, size_t label) {
   const Shape& x = c.in[logits].shape;
   MARTELLO_CHECK(x.rank() >= 1, c.where(), input_name(c, logits), " ", x, " has no axis of classes.");
   check_index_dtype(c, label);
-  check_same_shape(c, "label", c.in[label].shape, "logits without classes", x.slice(0, x.rank() - 1));
+  const std::string asks = str(input_name(c, logits), " ", x, " without its classes");
+  check_same_shape(c, input_name(c, label).c_str(), c.in[label].shape, asks.c_str(), x.slice(0, x.rank() - 1));
 }
 
 }  // namespace internal

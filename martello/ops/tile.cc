@@ -23,7 +23,8 @@ std::vector<TensorSpec> tile_shape(const ShapeContext& c) {
   Shape y;
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = counts[static_cast<size_t>(i)];
-    MARTELLO_CHECK(n >= 0, c.where(), "counts ", internal::dims_text(counts), " must not be negative.");
+    MARTELLO_CHECK(n >= 0, c.where(), "counts ", internal::dims_text(counts), " of x ", c.in[0].str(),
+                   " must not be negative.");
     const int64_t size = x[i] < 0 ? kUnknown : checked_mul(x[i], n);
     y.push_back(n == 1 ? internal::dim_of(x, i) : n == 0 ? 0 : size);
   }

@@ -23,12 +23,13 @@ namespace {
 std::vector<int> checked_permutation(const ShapeContext& c) {
   const auto& perm = c.attrs<TransposeAttrs>().perm;
   const int rank = c.in[0].shape.rank();
-  MARTELLO_CHECK(perm.empty() || static_cast<int>(perm.size()) == rank, c.where(), "perm names ", perm.size(),
-                 " dimensions, x ", c.in[0].str(), " has ", rank, ".");
+  const auto text = [&] { return internal::dims_text({perm.begin(), perm.end()}); };
+  MARTELLO_CHECK(perm.empty() || static_cast<int>(perm.size()) == rank, c.where(), "perm ", text(), " names ",
+                 perm.size(), " dimensions, x ", c.in[0].str(), " has ", rank, ".");
   std::vector<bool> seen(static_cast<size_t>(rank), false);
   for (const int p : perm) {
     const size_t axis = static_cast<size_t>(c.check_axis(0, p));
-    MARTELLO_CHECK(!seen[axis], c.where(), "perm names dimension ", axis, " of x ", c.in[0].str(),
+    MARTELLO_CHECK(!seen[axis], c.where(), "perm ", text(), " names dimension ", axis, " of x ", c.in[0].str(),
                    " twice. Name each once.");
     seen[axis] = true;
   }

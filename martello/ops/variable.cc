@@ -31,14 +31,25 @@ namespace {
 // Variables live in the outermost graph, also when a body asks for them.
 Graph::Impl& root_of(Graph::Impl& graph) { return graph.parent ? root_of(*graph.parent) : graph; }
 
+// The error of an initializer says whose it is.
+BuiltSubgraph build_named(const std::string& name, const std::function<TensorList(TensorList)>& build) try {
+  return build_subgraph({}, build);
+} catch (Error& e) {
+  e.add_context(str("in the initializer of variable '", name, "'"));
+  throw;
+}
+
 Subgraph build_initializer(const std::string& name, const VariableOptions& options) {
   const Initializer init = options.initializer          ? options.initializer
                            : is_floating(options.dtype) ? glorot_uniform()
                                                         : zeros();
-  const auto built = build_subgraph({}, [&](TensorList) {
+  const auto built = build_named(name, [&](TensorList) {
     internal::get_build_context().graph->is_initializer = true;
     NameScope scope(name + "/initializer");
-    return TensorList{init(options.shape, options.dtype)};
+    const Tensor value = init(options.shape, options.dtype);
+    MARTELLO_CHECK(!value.is_null(), "[get_variable '", name, "'] its initializer gives a null Tensor. Return a value of ",
+                   options.dtype, options.shape, ".");
+    return TensorList{value};
   });
   MARTELLO_CHECK(built.captures.empty(), "[get_variable '", name, "'] its initializer uses tensor '",
                  built.captures[0].name(), "' of the graph. An initializer builds its value from constants and random "
@@ -78,7 +89,10 @@ Variable make_variable(const std::string& unique_name, const VariableOptions& op
   list_variable(graph, v, options);
   if (options.regularizer) {
     NameScope scope(unique_name + "/regularizer");
-    graph.collections.add(kRegularizationLosses, options.regularizer(v));
+    const Tensor loss = options.regularizer(v);
+    MARTELLO_CHECK(!loss.is_null(), "[get_variable '", unique_name,
+                   "'] its regularizer gives a null Tensor. Leave it out when there is nothing to add.");
+    graph.collections.add(kRegularizationLosses, loss);
   }
   return v;
 }
@@ -124,18 +138,6 @@ Variable ask_getters(size_t remaining, const std::string& name, const VariableOp
       options);
 }
 
-// Runs `f`; its errors show the user's line.
-template <class F>
-Variable with_line(SourceLine line, const F& f) {
-  try {
-    LineScope scope(line);
-    return f();
-  } catch (Error& e) {
-    if (std::string_view(e.what()).find(line.str()) == std::string_view::npos) e.add_context("at " + line.str());
-    throw;
-  }
-}
-
 void check_variable_name(Name name) {
   MARTELLO_CHECK(!name.text().empty() && name.text().find_first_of(": \t\n\"%") == std::string_view::npos,
                  "[get_variable ", quoted(name.text()),
@@ -147,16 +149,20 @@ void check_variable_name(Name name) {
 Variable get_variable(Name name, VariableOptions options) {
   const SourceLine line = LineScope::effective(name.line());
   return with_line(line, [&] {
+    const auto& context = internal::get_build_context("get_variable", name.text());
     check_variable_name(name);
-    return ask_getters(internal::get_build_context().variable_getters.size(), full_name(name.text()), options, line);
+    const Variable v = ask_getters(context.variable_getters.size(), full_name(name.text()), options, line);
+    MARTELLO_CHECK(!v.handle().is_null() && !v.is_null(), "[get_variable '", full_name(name.text()),
+                   "'] the getter of a VariableGetterScope gave a null Variable. Return what next() gives, or another one.");
+    return v;
   });
 }
 
 Variable raw_variable(Name name, VariableOptions options) {
   const SourceLine line = LineScope::effective(name.line());
   return with_line(line, [&] {
+    Graph::Impl& graph = root_of(*internal::get_build_context("raw_variable", name.text()).graph);
     check_variable_name(name);
-    Graph::Impl& graph = root_of(*internal::get_build_context().graph);
     return make_variable(graph.unique_name(full_name(name.text())), options, line);
   });
 }
@@ -165,6 +171,7 @@ Variable get_scalar_var(Name name, double initial) {
   VariableOptions options{.initializer = constant_init(initial), .trainable = false};
   const SourceLine line = LineScope::effective(name.line());
   return with_line(line, [&] {
+    internal::get_build_context("get_scalar_var", name.text());
     check_variable_name(name);
     return get_or_make(full_name(name.text()), options, Reuse::automatic, line);
   });
@@ -180,9 +187,13 @@ std::vector<Variable> trainable_variables(std::string_view scope) {
 }
 
 VariableGetterScope::VariableGetterScope(VariableGetter getter) {
-  internal::get_build_context().variable_getters.push_back(std::make_shared<const VariableGetter>(std::move(getter)));
+  internal::get_build_context("variable_getter_scope")
+      .variable_getters.push_back(std::make_shared<const VariableGetter>(std::move(getter)));
+  open_ = internal::OpenScope("variable_getter_scope", "");
 }
-VariableGetterScope::~VariableGetterScope() { internal::get_build_context().variable_getters.pop_back(); }
+VariableGetterScope::~VariableGetterScope() {
+  if (auto* context = open_.close()) context->variable_getters.pop_back();
+}
 
 namespace {
 // Set while an initializer is built: its random ops draw from run 0, whatever has run since.

@@ -52,6 +52,9 @@ class VariableGetterScope {
   ~VariableGetterScope();
   VariableGetterScope(const VariableGetterScope&) = delete;
   VariableGetterScope& operator=(const VariableGetterScope&) = delete;
+
+ private:
+  internal::OpenScope open_;
 };
 
 // The counter of a random op: i64[2], runs done in the hooked and in the plain stream; saved with the variables. Inside

@@ -8,12 +8,21 @@
 namespace martello {
 namespace {
 
+bool may_be_equal(const Shape& a, const Shape& b) {
+  bool agrees = a.rank() == b.rank();
+  for (int i = 0; agrees && i < a.rank(); ++i) agrees = a[i] == kUnknown || b[i] == kUnknown || a[i] == b[i];
+  return agrees;
+}
+
 void check_pair(const GradVar& gv, const char* optimizer) {
-  MARTELLO_CHECK(!gv.var.handle().is_null(), "[", optimizer, "] a variable is null.");
-  MARTELLO_CHECK(!gv.grad.is_null(), "[", optimizer, "] variable '", gv.var.handle().name(),
-                 "' has a null gradient. Leave it out.");
-  MARTELLO_CHECK(gv.grad.dtype() == gv.var.handle().dtype(), "[", optimizer, "] variable '", gv.var.handle().name(),
-                 "' is ", gv.var.handle().dtype(), " but its gradient is ", gv.grad.dtype(), ".");
+  const Tensor v = gv.var.handle(), g = gv.grad;
+  MARTELLO_CHECK(!v.is_null(), "[", optimizer, "] a variable is null: it was never assigned.");
+  MARTELLO_CHECK(v.node()->def == &op_variable, "[", optimizer, "] '", v.name(), "' is a ", v.node()->def->name,
+                 ", not a variable.");
+  MARTELLO_CHECK(!g.is_null(), "[", optimizer, "] variable '", v.name(), "' has a null gradient. Leave it out.");
+  MARTELLO_CHECK(g.dtype() == v.dtype() && may_be_equal(g.shape(), v.shape()), "[", optimizer, "] variable '", v.name(),
+                 "' is ", v.dtype(), v.shape(), " but its gradient '", g.name(), "' is ", g.dtype(), g.shape(),
+                 ". They must be equal.");
 }
 
 bool belongs_to(const UpdateGroup& group, const Variable& v) {

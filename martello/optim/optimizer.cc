@@ -12,7 +12,7 @@
 namespace martello {
 
 GradVars Optimizer::compute_gradients(Tensor cost, const std::vector<Variable>& vars) {
-  MARTELLO_CHECK(!cost.is_null(), "[optimizer] the cost is a null Tensor.");
+  MARTELLO_CHECK(!cost.is_null(), "[optimizer] the cost is a null Tensor: it was never assigned.");
   MARTELLO_CHECK(cost.rank() == 0, "[optimizer] the cost '", cost.name(), "' needs to be a scalar but is ",
                  cost.dtype(), cost.shape(), ". Use reduce_mean().\n  ", cost.node()->context());
   const TensorList grads = gradients(cost, vars, {}, {GradientOptions::Unconnected::null});
@@ -25,13 +25,12 @@ GradVars Optimizer::compute_gradients(Tensor cost, const std::vector<Variable>& 
       result.push_back({grads[i], vars[i]});
   }
   MARTELLO_CHECK(!result.empty(), "[optimizer] the cost '", cost.name(), "' depends on none of the ", vars.size(),
-                 " variables given.");
+                 " variables given. Use them to compute it.");
   return result;
 }
 
 Operation Optimizer::minimize(Tensor cost, const std::vector<Variable>& vars, Name name) {
-  LineScope line(name.line());
-  return apply_gradients(compute_gradients(cost, vars), name);
+  return with_line(name.line(), [&] { return apply_gradients(compute_gradients(cost, vars), name); });
 }
 
 Operation Optimizer::minimize(Tensor cost, Name name) { return minimize(cost, trainable_variables(), name); }
@@ -40,31 +39,33 @@ Momentum::Momentum(Operand learning_rate, MomentumOptions options)
     : learning_rate_(learning_rate), options_(options) {}
 
 Operation Momentum::apply_gradients(const GradVars& grads, Name name) {
-  LineScope line(name.line());
-  std::vector<Operation> updates;
-  for (UpdateGroup& group : make_groups(grads, "momentum")) {
-    add_slots(group, {"Momentum"});
-    updates.push_back(momentum_update(learning_rate_, group,
-                                      {.momentum = options_.momentum, .nesterov = options_.nesterov},
-                                      std::string(name.text()) + "/update"));
-  }
-  return group(updates, name);
+  return with_line(name.line(), [&] {
+    std::vector<Operation> updates;
+    for (UpdateGroup& group : make_groups(grads, "momentum")) {
+      add_slots(group, {"Momentum"});
+      updates.push_back(momentum_update(learning_rate_, group,
+                                        {.momentum = options_.momentum, .nesterov = options_.nesterov},
+                                        str(name.text(), "/update")));
+    }
+    return group(updates, name);
+  });
 }
 
 Adam::Adam(Operand learning_rate, AdamOptions options) : learning_rate_(learning_rate), options_(options) {}
 
 Operation Adam::apply_gradients(const GradVars& grads, Name name) {
-  LineScope line(name.line());
-  std::vector<Operation> updates;
-  for (UpdateGroup& group : make_groups(grads, "adam")) {
-    add_slots(group, {"Adam", "Adam_1"});
-    const Variable step = raw_variable(std::string(name.text()) + "/step",
-                                       {.dtype = i64, .initializer = zeros(), .trainable = false});
-    updates.push_back(adam_update(learning_rate_, step, group,
-                                  {.beta1 = options_.beta1, .beta2 = options_.beta2, .epsilon = options_.epsilon},
-                                  std::string(name.text()) + "/update"));
-  }
-  return group(updates, name);
+  return with_line(name.line(), [&] {
+    std::vector<Operation> updates;
+    for (UpdateGroup& group : make_groups(grads, "adam")) {
+      add_slots(group, {"Adam", "Adam_1"});
+      const Variable step =
+          raw_variable(str(name.text(), "/step"), {.dtype = i64, .initializer = zeros(), .trainable = false});
+      updates.push_back(adam_update(learning_rate_, step, group,
+                                    {.beta1 = options_.beta1, .beta2 = options_.beta2, .epsilon = options_.epsilon},
+                                    str(name.text(), "/update")));
+    }
+    return group(updates, name);
+  });
 }
 
 }  // namespace martello

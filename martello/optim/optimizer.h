@@ -19,10 +19,13 @@ class Optimizer {
   virtual ~Optimizer() = default;
   // Variables that the cost does not depend on are left out, with a warning.
   virtual GradVars compute_gradients(Tensor cost, const std::vector<Variable>& vars);
-  virtual Operation apply_gradients(const GradVars& grads, Name name = "apply_gradients") = 0;
+  // (A default Name of a member says where it comes from: GCC would take this line.)
+  virtual Operation apply_gradients(const GradVars& grads,
+                                    Name name = Name("apply_gradients", SourceLine::current())) = 0;
   // Both. Without variables: all trainable ones.
-  Operation minimize(Tensor cost, const std::vector<Variable>& vars, Name name = "minimize");
-  Operation minimize(Tensor cost, Name name = "minimize");
+  Operation minimize(Tensor cost, const std::vector<Variable>& vars,
+                     Name name = Name("minimize", SourceLine::current()));
+  Operation minimize(Tensor cost, Name name = Name("minimize", SourceLine::current()));
 };
 using OptimizerRef = Ref<Optimizer>;
 
@@ -34,7 +37,7 @@ struct MomentumOptions {
 class Momentum : public Optimizer {
  public:
   explicit Momentum(Operand learning_rate, MomentumOptions options = {});
-  Operation apply_gradients(const GradVars& grads, Name name = "momentum") override;
+  Operation apply_gradients(const GradVars& grads, Name name = Name("momentum", SourceLine::current())) override;
 
  private:
   Operand learning_rate_;
@@ -48,7 +51,7 @@ struct AdamOptions {
 class Adam : public Optimizer {
  public:
   explicit Adam(Operand learning_rate, AdamOptions options = {});
-  Operation apply_gradients(const GradVars& grads, Name name = "adam") override;
+  Operation apply_gradients(const GradVars& grads, Name name = Name("adam", SourceLine::current())) override;
 
  private:
   Operand learning_rate_;

@@ -11,8 +11,6 @@
 namespace martello {
 namespace {
 
-constexpr int kMostVirtualDevices = 64;
-
 bool is_target(const OpNode& node, size_t input) {
   if (!node.def->targets) return false;
   for (int i : node.def->targets(node.attrs, static_cast<int>(node.inputs.size())))
@@ -33,8 +31,6 @@ void choose_device(OpNode& node) {
   }
   if (node.device.empty()) node.device = "cpu:0";
   const Device device = Device::parse(node.device);
-  MARTELLO_CHECK(device.index < kMostVirtualDevices, node.where(), "is placed on ", node.device, " but there are only ",
-                 kMostVirtualDevices, " virtual devices.\n  ", node.context());
   const bool has_kernel = device.kind == DeviceKind::cpu ? node.def->cpu != nullptr : node.def->cuda != nullptr;
   MARTELLO_CHECK(has_kernel || needs_no_kernel(*node.def), node.where(), "has no ", to_string(device.kind),
                  " kernel (op '", node.def->name, "': ", node.def->cpu ? "CPU only" : "no kernel at all",

@@ -8,8 +8,8 @@ namespace {
 using namespace testing;
 
 std::string refusal(const std::string& text, const std::string& fetch) {
-  PlanGraph plan = parse_plan(text, {fetch});
   try {
+    PlanGraph plan = parse_plan(text, {fetch});
     place(plan);
   } catch (const Error& e) {
     return e.what();
@@ -59,7 +59,7 @@ TEST(place, writes_where_the_variable_is) {
 
 TEST(place, refuses_devices_that_are_not_there) {
   const std::string far = refusal("%x = placeholder() {shape=[2]}  %y = exp(%x) on(\"cpu:64\")", "y");
-  EXPECT_NE(far.find("[exp 'y']"), std::string::npos) << far;
+  EXPECT_NE(far.find("'cpu:64'"), std::string::npos) << far;
   EXPECT_NE(far.find("64 virtual devices"), std::string::npos) << far;
   const std::string cuda = refusal("%x = placeholder() {shape=[2]}  %y = top_k(%x) {k=1} on(\"cuda:0\")", "y");
   EXPECT_NE(cuda.find("CPU only"), std::string::npos) << cuda;

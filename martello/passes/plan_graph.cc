@@ -130,6 +130,7 @@ class Extraction {
     if (node.def == &op_placeholder)
       throw InvalidArgument(str(node.where(), "needs a value: ", node.outputs[0].spec(),
                                 " was not fed. Add it to the feeds of the run.\n  ", node.context()));
+    check_writes(node);
     std::vector<Tensor> inputs;
     for (const Tensor& t : node.inputs) inputs.push_back(mapped(t));
     // Its shape fits every feed; without one it is its default.
@@ -139,6 +140,15 @@ class Extraction {
     made->device = node.device;
     for (const OpNode* c : node.controls) made->controls.push_back(nodes_.at(c));
     nodes_[&node] = made;
+  }
+
+  void check_writes(const OpNode& node) const {
+    if (!node.def->targets) return;
+    for (int i : node.def->targets(node.attrs, static_cast<int>(node.inputs.size()))) {
+      const Tensor& target = node.inputs[static_cast<size_t>(i)];
+      MARTELLO_CHECK(!is_fed(target), node.where(), "writes variable '", target.name(),
+                     "', which this run is fed. Feed it or write it, not both.\n  ", node.context());
+    }
   }
 
   Tensor mapped(const Tensor& t) {

@@ -67,7 +67,7 @@ struct RunContext::State {
   void add_feed(Tensor to, const HostTensor& value) {
     for (const HookFeed& f : feeds)
       MARTELLO_CHECK(!(f.to == to), "[hooked_session] '", to.name(), "' is fed by both ", name_of(f.hook), " and ",
-                     name_of(hook), ".");
+                     name_of(hook), ". One value per run.\n  ", to.node()->context());
     feeds.push_back({to, value, hook});
   }
 
@@ -83,7 +83,7 @@ struct RunContext::State {
       std::vector<Fetch> keys;
       for (const HookFeed& f : feeds) {
         p.feeds.push_back(f.to);
-        keys.emplace_back(f.to);
+        keys.push_back(Fetch(f.to, f.to.node()->line));
       }
       p.run = session.prepare(Fetches(fetches), keys);
       it = prepared.insert(prepared.begin(), std::move(p));
@@ -94,14 +94,14 @@ struct RunContext::State {
   }
 };
 
-int RunContext::fetch(Tensor t) {
+int RunContext::fetch(Tensor t, SourceLine line) {
   MARTELLO_CHECK(!state_.is_after, "[run_context] fetch() belongs into before_run; the run is over.");
-  state_.fetches.emplace_back(t);
+  state_.fetches.push_back(Fetch(t, line));
   return static_cast<int>(state_.fetches.size() - state_.first_fetch.back()) - 1;
 }
-int RunContext::fetch(Operation o) {
+int RunContext::fetch(Operation o, SourceLine line) {
   MARTELLO_CHECK(!state_.is_after, "[run_context] fetch() belongs into before_run; the run is over.");
-  state_.fetches.emplace_back(o);
+  state_.fetches.push_back(Fetch(o, line));
   return static_cast<int>(state_.fetches.size() - state_.first_fetch.back()) - 1;
 }
 void RunContext::feed(Tensor t, const HostTensor& value) {
@@ -138,7 +138,7 @@ HostTensors HookedSession::run(const Fetches& fetches, const Feeds& feeds) {
   RunContext context(s);
   s.begin(fetches, feeds);
   for (const Feed& f : feeds)
-    s.add_feed(f.to.name().empty() ? f.to.tensor() : s.session.graph().get_tensor(f.to.name()), f.value);
+    s.add_feed(s.session.impl().fed_tensor(f.to), f.value);
   for (s.hook = 0; s.hook < static_cast<int>(s.hooks.size()); ++s.hook) {
     s.first_fetch.push_back(s.fetches.size());
     s.hooks[static_cast<size_t>(s.hook)]->before_run(context);

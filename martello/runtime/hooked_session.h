@@ -12,8 +12,8 @@ namespace martello {
 class RunContext {
  public:
   // In before_run. The number that value() takes in after_run, counted per hook.
-  int fetch(Tensor t);
-  int fetch(Operation o);
+  int fetch(Tensor t, SourceLine line = SourceLine::current());
+  int fetch(Operation o, SourceLine line = SourceLine::current());
   void feed(Tensor t, const HostTensor& value);  // two hooks, or a hook and the caller, feeding one tensor: an error
   void trace(bool on = true);                    // any hook that asks makes the run traced
   void timeout_seconds(double seconds);          // the longest that any hook asks for holds

@@ -18,6 +18,12 @@ void check_feed(const Tensor& to, const HostTensor& value) {
                  value.dtype(), value.shape(), ".\n  ", to.node()->context());
 }
 
+std::string names_of(const std::vector<Tensor>& tensors) {
+  std::vector<std::string> names;
+  for (const Tensor& t : tensors) names.push_back(str("'", t.name(), "'"));
+  return join(names);
+}
+
 bool have_shapes(const HostTensors& feeds, const std::vector<Shape>& shapes) {
   return std::equal(feeds.begin(), feeds.end(), shapes.begin(), shapes.end(),
                     [](const HostTensor& t, const Shape& s) { return t.shape() == s; });
@@ -27,7 +33,8 @@ bool have_shapes(const HostTensors& feeds, const std::vector<Shape>& shapes) {
 
 void PreparedRun::feed(size_t i, const HostTensor& value) {
   MARTELLO_CHECK(impl_, "[prepared_run] was not made by Session::prepare().");
-  MARTELLO_CHECK(i < impl_->feeds.size(), "[prepared_run] feed ", i, " of ", impl_->feeds.size(), ".");
+  MARTELLO_CHECK(i < impl_->feeds.size(), "[prepared_run] feed ", i, " of ", impl_->feeds.size(),
+                 " that were prepared (", names_of(impl_->signature.feeds), ").");
   check_feed(impl_->signature.feeds[i], value);
   impl_->feeds[i] = value;
   impl_->is_fed[i] = true;
@@ -41,7 +48,7 @@ void PreparedRun::run() {
 const HostTensor& PreparedRun::value(size_t i) const {
   MARTELLO_CHECK(impl_, "[prepared_run] was not made by Session::prepare().");
   MARTELLO_CHECK(i < impl_->signature.position.size(), "[prepared_run] value ", i, " of ",
-                 impl_->signature.position.size(), ".");
+                 impl_->signature.position.size(), " that were prepared (", names_of(impl_->signature.fetches), ").");
   const int position = impl_->signature.position[i];
   return position < 0 ? impl_->nothing : impl_->outputs[static_cast<size_t>(position)];
 }
@@ -54,7 +61,8 @@ const Plan& PreparedRun::Impl::plan() {
   }
   for (size_t i = 0; i < feeds.size(); ++i)
     MARTELLO_CHECK(is_fed[i], "[feed '", signature.feeds[i].name(), "'] was named when the run was prepared but has no "
-                   "value. Call feed(", i, ", value) before run().");
+                   "value. Call feed(", i, ", value) before run().\n  ",
+                   signature.feeds[i].node()->context());
   std::vector<Shape> shapes;
   for (const HostTensor& t : feeds) shapes.push_back(t.shape());
   auto made = session->get_plan(signature, shapes);

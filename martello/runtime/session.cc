@@ -95,7 +95,7 @@ HostTensor Session::get(const Fetch& variable) {
 void Session::set(const Fetch& variable, const HostTensor& value) {
   const int index = impl().get_variable_index(variable);
   std::unique_lock lock(impl_->store.mutex);
-  impl_->store.write(index, value);
+  with_line(variable.line(), [&] { impl_->store.write(index, value); });
 }
 
 }  // namespace martello

@@ -6,27 +6,32 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace martello {
 
-// What a run returns or takes: a Tensor, an Operation (no value), or a name.
+// What a run returns or takes: a Tensor, an Operation (no value), or a name. Remembers where it was asked for.
 class Fetch {
  public:
-  Fetch(Tensor t) : tensor_(t) {}
-  Fetch(Operation o) : operation_(o) {}
-  Fetch(const char* name) : name_(name) {}
-  Fetch(std::string name) : name_(std::move(name)) {}
+  Fetch(Tensor t, SourceLine line = SourceLine::current()) : tensor_(t), line_(line) {}
+  Fetch(Operation o, SourceLine line = SourceLine::current()) : operation_(o), line_(line) {}
+  Fetch(const char* name, SourceLine line = SourceLine::current()) : name_(name), line_(line) {}
+  Fetch(std::string name, SourceLine line = SourceLine::current()) : name_(std::move(name)), line_(line) {}
   Tensor tensor() const { return tensor_; }
   Operation operation() const { return operation_; }
   const std::string& name() const { return name_; }
-  bool operator==(const Fetch&) const = default;
+  SourceLine line() const { return line_; }
+  bool operator==(const Fetch& o) const {
+    return name_ == o.name_ && tensor_ == o.tensor_ && operation_ == o.operation_;
+  }
 
  private:
   std::string name_;
   Tensor tensor_;
   Operation operation_;
+  SourceLine line_;
 };
 
 class Fetches {
@@ -35,9 +40,14 @@ class Fetches {
   Fetches(std::initializer_list<Fetch> l) : list_(l) {}
   template <class F>
     requires std::convertible_to<F, Fetch>
-  Fetches(F&& f) : list_{Fetch(std::forward<F>(f))} {}
+  Fetches(F&& f, SourceLine line = SourceLine::current()) {
+    if constexpr (std::same_as<std::remove_cvref_t<F>, Fetch>) list_.push_back(std::forward<F>(f));
+    else list_.push_back(Fetch(std::forward<F>(f), line));
+  }
   Fetches(std::vector<Fetch> f) : list_(std::move(f)) {}
-  Fetches(const TensorList& l) : list_(l.begin(), l.end()) {}
+  Fetches(const TensorList& l, SourceLine line = SourceLine::current()) {
+    for (const Tensor& t : l) list_.push_back(Fetch(t, line));
+  }
   const std::vector<Fetch>& list() const { return list_; }
 
  private:

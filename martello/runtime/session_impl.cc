@@ -28,10 +28,11 @@ Tensor tensor_of(const Graph& graph, const Fetch& f) {
     check_graph(graph.impl(), *f.tensor().node());
     return f.tensor();
   }
-  MARTELLO_CHECK(f.operation().is_null(), "[session] operation '", f.operation().is_null() ? "" : f.operation().name(),
-                 "' cannot be fed: it has no value.");
+  const Operation op = f.operation();
+  MARTELLO_CHECK(op.is_null(), "[session] operation '", op.is_null() ? "" : op.name(), "' (",
+                 op.is_null() ? "" : op.type(), ") has no value: it cannot be fed, read or set. Name a tensor.");
   MARTELLO_CHECK(!f.name().empty(), "[session] a null Tensor or Operation was given to a run: it was never assigned.");
-  return graph.get_tensor(f.name());
+  return graph.get_tensor(f.name(), f.line());
 }
 
 }  // namespace
@@ -40,27 +41,39 @@ Session::Impl::Impl(Graph g, SessionOptions o) : graph(std::move(g)), options(st
   if (options.threads <= 0) options.threads = default_threads();
 }
 
+Tensor Session::Impl::fed_tensor(const Fetch& feed) const {
+  return with_line(feed.line(), [&] { return tensor_of(graph, feed); });
+}
+
+namespace {
+
+void add_fetch(RunSignature& s, const Graph& graph, const Fetch& f) {
+  const auto named = f.name().empty() ? std::nullopt : graph.find_operation(f.name());
+  const Operation op = named && named->node()->outputs.empty() ? *named : f.operation();
+  if (op.is_null()) {
+    s.position.push_back(static_cast<int>(s.fetches.size()));
+    s.fetches.push_back(tensor_of(graph, f));
+    return;
+  }
+  check_graph(graph.impl(), *op.node());
+  s.targets.push_back(op);
+  s.position.push_back(-1);
+}
+
+void add_feed(RunSignature& s, const Graph& graph, const Fetch& f) {
+  const Tensor t = tensor_of(graph, f);
+  for (const Tensor& other : s.feeds)
+    MARTELLO_CHECK(!(other == t), "[feed '", t.name(), "'] is fed twice in one run. Give it one value.");
+  s.feeds.push_back(t);
+}
+
+}  // namespace
+
 RunSignature Session::Impl::resolve(const Fetches& fetches, const std::vector<Fetch>& feeds) const {
   RunSignature s;
   s.asked = fetches.list();
-  for (const Fetch& f : s.asked) {
-    const auto named = f.name().empty() ? std::nullopt : graph.find_operation(f.name());
-    const Operation op = named && named->node()->outputs.empty() ? *named : f.operation();
-    if (!op.is_null()) {
-      check_graph(graph.impl(), *op.node());
-      s.targets.push_back(op);
-      s.position.push_back(-1);
-    } else {
-      s.position.push_back(static_cast<int>(s.fetches.size()));
-      s.fetches.push_back(tensor_of(graph, f));
-    }
-  }
-  for (const Fetch& f : feeds) {
-    const Tensor t = tensor_of(graph, f);
-    for (const Tensor& other : s.feeds)
-      MARTELLO_CHECK(!(other == t), "[feed '", t.name(), "'] is fed twice in one run.");
-    s.feeds.push_back(t);
-  }
+  for (const Fetch& f : s.asked) with_line(f.line(), [&] { add_fetch(s, graph, f); });
+  for (const Fetch& f : feeds) with_line(f.line(), [&] { add_feed(s, graph, f); });
   for (const Tensor& t : s.fetches) append_key(append_key(s.key, t.node()->id), t.index());
   append_key(s.key, int64_t{-1});
   for (const Operation& o : s.targets) append_key(s.key, o.node()->id);
@@ -147,9 +160,9 @@ void Session::Impl::initialize(const std::vector<std::string>& names) {
 }
 
 int Session::Impl::get_variable_index(const Fetch& variable) {
-  const Tensor t = tensor_of(graph, variable);
+  const Tensor t = fed_tensor(variable);
   MARTELLO_CHECK(t.node()->def == &op_variable, "[session] '", t.name(), "' is a ", t.node()->def->name,
-                 ", not a variable.");
+                 ", not a variable.\n  ", t.node()->context());
   std::lock_guard planning(plans_mutex);
   int index;
   {

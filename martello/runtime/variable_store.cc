@@ -8,6 +8,15 @@
 
 namespace martello {
 
+namespace {
+Buffer buffer_for(const VariableStore::Entry& e) try {
+  return Buffer(e.bytes, e.device);
+} catch (const Error& error) {
+  throw InvalidArgument(str("[variable '", e.name, "'] ", e.dtype, e.shape, " needs ", e.bytes, " bytes: ",
+                            error.what(), " Make it smaller."));
+}
+}  // namespace
+
 int VariableStore::add(const OpNode& variable) {
   if (const int index = find(variable.name); index >= 0) return index;
   const auto& attrs = variable.attrs.get<VariableAttrs>();
@@ -17,7 +26,7 @@ int VariableStore::add(const OpNode& variable) {
   e.dtype = attrs.dtype;
   e.device = variable.device.empty() ? Device() : Device::parse(variable.device);
   e.bytes = checked_mul(attrs.shape.num_elements(), size_of(attrs.dtype));
-  e.buffer = Buffer(e.bytes, e.device);
+  e.buffer = with_line(variable.line, [&] { return buffer_for(e); });
   if (e.bytes > 0) std::memset(e.buffer.data(), 0, static_cast<size_t>(e.bytes));
   const int index = static_cast<int>(entries_.size());
   by_name_.emplace(e.name, index);

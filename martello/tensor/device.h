@@ -8,6 +8,8 @@ namespace martello {
 enum class DeviceKind : uint8_t { cpu, cuda };
 std::string_view to_string(DeviceKind kind);
 
+inline constexpr int kMostVirtualDevices = 64;
+
 // Where a node runs: "cpu:0" ... Virtual CPU devices run in parallel as threads of their own.
 struct Device {
   DeviceKind kind = DeviceKind::cpu;

@@ -18,8 +18,9 @@ using internal::converted;
 std::string text_of(const Shape& shape, DType dtype) { return martello::str(dtype, shape); }
 
 int64_t counted_elements(const Shape& shape, DType dtype) {
-  MARTELLO_CHECK(shape.is_known(), "[host_tensor] ", text_of(shape, dtype),
-                 " has an unknown or negative dimension. A HostTensor needs the size of each.");
+  for (int64_t d : shape.symbolic())
+    MARTELLO_CHECK(d >= 0, "[host_tensor] ", text_of(shape, dtype), " has the dimension ", d,
+                   ", unknown or negative. A HostTensor needs the size of each.");
   const int64_t count = shape.num_elements();
   MARTELLO_CHECK(count <= std::numeric_limits<int64_t>::max() / size_of(dtype), "[host_tensor] ", text_of(shape, dtype),
                  " has ", count, " elements; their bytes do not fit into 64 bits.");

@@ -55,7 +55,7 @@ const WrongPrograms programs(
            const Operation op = group({}, "nothing");
            HERE Session().run(op, {{op, HostTensor({2}, f32)}});
          },
-         {"[session]", "'nothing'", "cannot be fed"}},
+         {"[session]", "'nothing'", "(group)", "cannot be fed"}},
         {"a_feed_of_an_operation_by_name",
          [](Line& here) {
            const Operation op = group({}, "nothing");
@@ -65,9 +65,9 @@ const WrongPrograms programs(
         {"a_feed_of_an_unknown_name",
          [](Line& here) {
            const Tensor x = input({2}, f32, "tower0/image");
-           HERE Session().eval(relu(x), {{"imge", HostTensor({2}, f32)}});
+           HERE Session().eval(relu(x), {{"image", HostTensor({2}, f32)}});
          },
-         {"'imge'", "Did you mean 'tower0/image'"}},
+         {"'image'", "Did you mean 'tower0/image'"}},
         {"a_fetch_of_an_unknown_name",
          [](Line& here) {
            relu(input({2}), "prob");
@@ -128,7 +128,7 @@ const WrongPrograms programs(
            FeedTwice one(x), two(x);
            HookedSession(session, {&one, &two}).run(relu(x));
          },
-         {"'image'", "feed_twice", "twice"}},
+         {"[hooked_session]", "'image'", "feed_twice", "both"}},
         {"an_unknown_pass",
          [](Line&) {
            Session session(Graph::current(), {.disabled_passes = {"fues"}});

@@ -77,7 +77,7 @@ const WrongPrograms programs(
            HERE const TensorList y = custom_gradient({x}, [](TensorList in) { return TensorList{in[0]}; }, [](TensorList dy) { return TensorList{concat({dy[0], dy[0]}, 0)}; }, "mine");
            gradients(y, x);
          },
-         {"'mine'", "f32[2]", "f32[4]"}},
+         {"'mine' (custom_gradient)", "'x'", "f32[2]", "f32[4]"}},
         {"a_gradient_override_that_gives_too_many",
          [](Line& here) {
            const Tensor x = input({2}, f32, "x");
@@ -124,7 +124,7 @@ const WrongPrograms programs(
            const Tensor g = input({3}, f32, "g");
            HERE Adam(0.1).apply_gradients({{g, w}});
          },
-         {"'w'", "f32[2]", "f32[3]"}},
+         {"[adam]", "'w'", "f32[2]", "'g'", "f32[3]"}},
         {"a_gradient_of_another_dtype_than_its_variable",
          [](Line& here) {
            const Variable w = get_variable("w", {.shape = {2}});

@@ -106,7 +106,7 @@ const WrongPrograms programs(
            const Tensor x = input({2}), n;
            HERE reshape(x, {n, 2}, "flat");
          },
-         {"[reshape 'flat']", "null Tensor"}},
+         {"[extents 'flat']", "null Tensor"}},
         {"an_operation_that_is_not_there",
          [](Line& here) {
            input({2}, f32, "tower0/image");

@@ -23,7 +23,7 @@ const WrongPrograms programs(
            const Tensor a = input({2}, f32, "a"), b = input({2}, f64, "b");
            HERE a + b;
          },
-         {"[add 'add']", "f32[2]", "f64[2]", "cast()"}},
+         {"[add 'add']", "f32[2]", "f64[2]", "cast(b, f32)"}},
         {"a_number_that_is_not_of_the_dtype",
          [](Line& here) {
            const Tensor a = input({2}, i32);
@@ -65,7 +65,7 @@ const WrongPrograms programs(
            const Tensor a = input({2, 3});
            HERE reduce_mean(a, {.axes = {1, -1}});
          },
-         {"[reduce_mean 'reduce_mean']", "-1", "1", "twice"}},
+         {"[reduce_mean 'reduce_mean']", "axis -1", "dimension 1", "[2, 3]"}},
         {"softmax_over_an_axis_that_is_not_there",
          [](Line& here) {
            const Tensor a = input({2, 3});
@@ -160,7 +160,7 @@ const WrongPrograms programs(
            const Tensor logits = input({32, 10}, f32, "logits"), label = input({31}, i32, "label");
            HERE sparse_softmax_cross_entropy(logits, label, "loss");
          },
-         {"[sparse_softmax_cross_entropy 'loss']", "[32, 10]", "[31]"}},
+         {"[sparse_softmax_cross_entropy 'loss']", "logits [32, 10]", "label", "[31]"}},
         {"labels_that_are_reals",
          [](Line& here) {
            const Tensor logits = input({32, 10}, f32, "logits"), label = input({32}, f32, "label");

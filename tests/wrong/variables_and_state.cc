@@ -69,7 +69,7 @@ const WrongPrograms programs(
            const auto init = constant_init(HostTensor::of<float>({1, 2}));
            HERE get_variable("w", {.shape = {3}, .initializer = init});
          },
-         {"'w", "[3]", "[2]"}},
+         {"[constant_init]", "variable 'w'", "f32[3]", "f32[2]"}},
         {"an_initializer_that_uses_an_input",
          [](Line& here) {
            const Tensor x = input({2}, f32, "x");
@@ -185,8 +185,8 @@ const WrongPrograms programs(
         {"a_variable_set_to_another_shape",
          [](Line& here) {
            Session session(Graph::current());
-           HERE const Variable w = weight({2, 3});
-           session.set(w, HostTensor({3}, f32));
+           const Variable w = weight({2, 3});
+           HERE session.set(w, HostTensor({3}, f32));
          },
          {"[variable 'w']", "f32[2, 3]", "f32[3]"}},
         {"a_value_set_that_is_no_variable",

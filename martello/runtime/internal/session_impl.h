@@ -32,6 +32,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   Impl(Graph g, SessionOptions o);
 
   RunSignature resolve(const Fetches& fetches, const std::vector<Fetch>& feeds) const;
+  Tensor fed_tensor(const Fetch& feed) const;
   // The plan for feeds of these shapes: cached, or made now.
   std::shared_ptr<const Plan> get_plan(const RunSignature& signature, const std::vector<Shape>& shapes);
   // Runs on a free lane. `outputs` has one tensor per signature.fetches; their memory is used again when nobody else
