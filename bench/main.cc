@@ -26,8 +26,7 @@ int run(int argc, char** argv) {
     else words.emplace_back(argv[i]);
   }
   const std::string job = words.empty() ? "" : words[0];
-  const bool is_job = job == "time" || job == "check" || job == "overhead" || job == "train" ||
-                      job == "trace";
+  const bool is_job = job == "time" || job == "check" || job == "overhead" || job == "train" || job == "trace";
   const std::vector<std::string> rest(words.begin() + (is_job ? 1 : 0), words.end());
   if (job == "overhead") return bench::time_overhead(options);
   if (job == "train") return bench::time_training(rest, options.threads);

@@ -5,7 +5,7 @@
 namespace bench {
 
 struct Options {
-  int threads = 0;  // 0: as many as the library would take
+  int threads = 0;   // 0: as many as the library would take
   std::string json;  // write results here too
 };
 

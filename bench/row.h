@@ -9,8 +9,8 @@ namespace bench {
 // One line of a .bench file:
 //   matmul f32[1024,1024] f32[1024,1024] {transpose_b=true} @ onednn 1.05
 //   multiply f32[16777216] 1.01 ; add 0.5 ; relu ; square @ copy 1.3
-// An op with its inputs (shapes to be fed, or numbers) and attributes; after `;` an op whose first input is the result so
-// far; after `@` what to compare with, and the ratio to stay below.
+// An op with its inputs (shapes to be fed, or numbers) and attributes; after `;` an op whose first input is the result
+// so far; after `@` what to compare with, and the ratio to stay below.
 struct Row {
   std::string text;
   std::string graph_text;  // placeholders x0, x1 ..., result y

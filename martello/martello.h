@@ -1,5 +1,6 @@
 #pragma once
 // Everything a program needs.
+#include <martello/autodiff/gradients.h>
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/base/log.h>
@@ -8,12 +9,6 @@
 #include <martello/base/source_line.h>
 #include <martello/base/strings.h>
 #include <martello/base/threads.h>
-#include <martello/tensor/buffer.h>
-#include <martello/tensor/device.h>
-#include <martello/tensor/dtype.h>
-#include <martello/tensor/host_tensor.h>
-#include <martello/tensor/shape.h>
-#include <martello/tensor/tensor_spec.h>
 #include <martello/graph/attrs.h>
 #include <martello/graph/collections.h>
 #include <martello/graph/core_ops.h>
@@ -72,7 +67,12 @@
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/ops/where.h>
-#include <martello/autodiff/gradients.h>
+#include <martello/optim/optimizer.h>
 #include <martello/runtime/hooked_session.h>
 #include <martello/runtime/session.h>
-#include <martello/optim/optimizer.h>
+#include <martello/tensor/buffer.h>
+#include <martello/tensor/device.h>
+#include <martello/tensor/dtype.h>
+#include <martello/tensor/host_tensor.h>
+#include <martello/tensor/shape.h>
+#include <martello/tensor/tensor_spec.h>

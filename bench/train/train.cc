@@ -18,9 +18,10 @@ void time_work(const std::string& name, int threads) {
   step.feed(0, w.x_value);
   step.feed(1, w.label_value);
   const double seconds = median_of_blocks([&] { step.run(); }, w.warm, w.steps);
-  std::printf("{\"peer\": \"martello\", \"device\": \"cpu\", \"work\": \"%s\", \"variant\": \"session\", \"batch\": %ld, "
-              "\"ms\": %.4f, \"per_s\": %.1f}\n",
-              name.c_str(), static_cast<long>(w.batch), seconds * 1e3, static_cast<double>(w.batch) / seconds);
+  std::printf(
+      "{\"peer\": \"martello\", \"device\": \"cpu\", \"work\": \"%s\", \"variant\": \"session\", \"batch\": %ld, "
+      "\"ms\": %.4f, \"per_s\": %.1f}\n",
+      name.c_str(), static_cast<long>(w.batch), seconds * 1e3, static_cast<double>(w.batch) / seconds);
   std::fflush(stdout);
 }
 

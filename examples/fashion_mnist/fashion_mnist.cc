@@ -7,6 +7,7 @@
 
 #include "idx.h"
 
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,7 +16,6 @@
 #include <exception>
 #include <numeric>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace mt = martello;
@@ -66,8 +66,8 @@ DataSet take(const DataSet& from, const std::vector<int64_t>& order, int64_t beg
   auto images = batch.images.mutable_data<uint8_t>(), labels = batch.labels.mutable_data<uint8_t>();
   for (int64_t i = 0; i < count; ++i) {
     const int64_t row = order[static_cast<size_t>(begin + i)];
-    std::memcpy(&images[static_cast<size_t>(i * kPixels)], &from.images.data<uint8_t>()[static_cast<size_t>(row * kPixels)],
-                kPixels);
+    std::memcpy(&images[static_cast<size_t>(i * kPixels)],
+                &from.images.data<uint8_t>()[static_cast<size_t>(row * kPixels)], kPixels);
     labels[static_cast<size_t>(i)] = from.labels.data<uint8_t>()[static_cast<size_t>(row)];
   }
   return batch;

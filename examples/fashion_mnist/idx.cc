@@ -17,7 +17,8 @@ class GzipFile {
  public:
   explicit GzipFile(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb"), gzclose) {
     if (!file_)
-      throw martello::NotFound(martello::str("[idx '", path, "'] cannot be opened. Install Debian's package "
+      throw martello::NotFound(martello::str("[idx '", path,
+                                             "'] cannot be opened. Install Debian's package "
                                              "dataset-fashion-mnist, or give the folder as the first argument."));
   }
   void read(void* to, int64_t bytes) {

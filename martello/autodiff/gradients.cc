@@ -85,8 +85,8 @@ class Differentiation final : public GradientBuilder {
     if (node.gradient_override) return node.gradient_override->fn(context);
     if (node.def->gradient && node.def->gradient != not_differentiable) return node.def->gradient(context);
     throw InvalidArgument(str("[gradients] '", node.name, "' (", node.def->name,
-                              ") is not differentiable; it lies between ", names(ys_), " and ", names(xs_reaching(node)),
-                              ". Use stop_gradient() if intended."));
+                              ") is not differentiable; it lies between ", names(ys_), " and ",
+                              names(xs_reaching(node)), ". Use stop_gradient() if intended."));
   } catch (Error& e) {
     e.add_line(node.line);
     throw;
@@ -164,7 +164,8 @@ void check_grad_y(const Tensor& y, const Tensor& dy) {
                  dy.dtype(), dy.shape(), " but y '", y.name(), "' is ", y.dtype(), y.shape(), ".");
   for (int i = 0; i < y.rank(); ++i)
     MARTELLO_CHECK(dy.dim(i) == kUnknown || y.dim(i) == kUnknown || dy.dim(i) == y.dim(i), "[gradients] grad_y '",
-                   dy.name(), "' is ", dy.dtype(), dy.shape(), " but y '", y.name(), "' is ", y.dtype(), y.shape(), ".");
+                   dy.name(), "' is ", dy.dtype(), dy.shape(), " but y '", y.name(), "' is ", y.dtype(), y.shape(),
+                   ".");
 }
 
 Tensor unconnected(const Tensor& x, const TensorList& ys, Unconnected what) {

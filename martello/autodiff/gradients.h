@@ -13,8 +13,8 @@ struct GradientOptions {
   Unconnected unconnected = Unconnected::error;
 };
 
-// d(sum of ys)/d(xs), as new nodes of the current graph; each y is weighted by grad_ys (default: ones). The result can be
-// differentiated again. A path through an op that is not differentiable is refused with both ends named.
+// d(sum of ys)/d(xs), as new nodes of the current graph; each y is weighted by grad_ys (default: ones). The result can
+// be differentiated again. A path through an op that is not differentiable is refused with both ends named.
 TensorList gradients(const TensorList& ys, const TensorList& xs, const TensorList& grad_ys = {},
                      GradientOptions options = {}, Name name = "gradients");
 
@@ -24,8 +24,8 @@ struct RowSparse {
   Tensor values;   // [n, ...]
   Shape shape;     // of the table
 };
-// A gradient that is known to touch only some rows; nothing for any other tensor. The dense form costs nothing unless it
-// is used.
+// A gradient that is known to touch only some rows; nothing for any other tensor. The dense form costs nothing unless
+// it is used.
 std::optional<RowSparse> find_row_sparse(Tensor gradient);
 
 }  // namespace martello

@@ -3,6 +3,7 @@
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/arg_reduce.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/cast.h>
@@ -11,7 +12,6 @@
 #include <martello/ops/identity.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reduce.h>
-#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/ops/where.h>
@@ -132,7 +132,8 @@ TEST(Gradients, an_override_by_scope_gives_guided_relu) {
 TEST(Gradients, custom_gradient_is_a_straight_through_estimator) {
   GraphScope g;
   auto x = placeholder({}, f64, "x");
-  auto y = custom_gradient({x}, [](TensorList in) { return TensorList{round(in[0])}; }, [](TensorList dy) { return dy; });
+  auto y = custom_gradient(
+      {x}, [](TensorList in) { return TensorList{round(in[0])}; }, [](TensorList dy) { return dy; });
   auto dx = gradients(square(y[0]), x)[0];
   EXPECT_DOUBLE_EQ(value_of(dx, {{x, 2.4}}), 4);
 }

@@ -7,7 +7,8 @@ namespace martello {
 
 int64_t checked_add(int64_t a, int64_t b) {
   int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) throw SizeOverflow(str("[size] ", a, " + ", b, " does not fit into 64 bits."));
+  if (__builtin_add_overflow(a, b, &sum))
+    throw SizeOverflow(str("[size] ", a, " + ", b, " does not fit into 64 bits."));
   return sum;
 }
 

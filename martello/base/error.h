@@ -67,15 +67,15 @@ namespace internal {
 }  // namespace martello
 
 // The user asked for something impossible: throws InvalidArgument. The message is mandatory.
-#define MARTELLO_CHECK(condition, ...)                                              \
-  do {                                                                              \
-    if (!(condition)) [[unlikely]]                                                  \
-      ::martello::internal::throw_invalid_argument(::martello::str(__VA_ARGS__));   \
+#define MARTELLO_CHECK(condition, ...)                                            \
+  do {                                                                            \
+    if (!(condition)) [[unlikely]]                                                \
+      ::martello::internal::throw_invalid_argument(::martello::str(__VA_ARGS__)); \
   } while (false)
 
 // We broke our own promise: throws InternalError with file, line and a request to report it.
-#define MARTELLO_ASSERT(condition, ...)                                                                              \
-  do {                                                                                                               \
-    if (!(condition)) [[unlikely]]                                                                                   \
-      ::martello::internal::throw_internal_error(__FILE__, __LINE__, #condition, ::martello::str(__VA_ARGS__));      \
+#define MARTELLO_ASSERT(condition, ...)                                                                         \
+  do {                                                                                                          \
+    if (!(condition)) [[unlikely]]                                                                              \
+      ::martello::internal::throw_internal_error(__FILE__, __LINE__, #condition, ::martello::str(__VA_ARGS__)); \
   } while (false)

@@ -31,17 +31,13 @@ class Ref {
   Ref() = default;
   Ref(std::nullptr_t) {}
   template <class D>
-    requires std::convertible_to<D*, T*>
-  Ref(std::shared_ptr<D> p) : p_(std::move(p)) {}
+  requires std::convertible_to<D*, T*> Ref(std::shared_ptr<D> p) : p_(std::move(p)) {}
   template <class D>
-    requires std::convertible_to<D*, T*>
-  Ref(std::unique_ptr<D> p) : p_(std::move(p)) {}
+  requires std::convertible_to<D*, T*> Ref(std::unique_ptr<D> p) : p_(std::move(p)) {}
   template <class D>
-    requires(!std::same_as<D, T> && std::convertible_to<D*, T*>)
-  Ref(Ref<D> r) : p_(std::move(r.p_)) {}
+  requires(!std::same_as<D, T> && std::convertible_to<D*, T*>) Ref(Ref<D> r) : p_(std::move(r.p_)) {}
   template <internal::Part<T> D>
-    requires(!std::is_lvalue_reference_v<D>)
-  Ref(D&& d) {
+  requires(!std::is_lvalue_reference_v<D>) Ref(D&& d) {
     static_assert(!std::is_abstract_v<D>, "abstract: a pure virtual is not overridden (compare const and parameters)");
     static_assert(!std::same_as<D, T>, "would slice: pass the shared_ptr or unique_ptr that owns it");
     static_assert(std::move_constructible<D>, "not movable: hold it by make<D>(...)");

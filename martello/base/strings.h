@@ -55,7 +55,8 @@ std::string unquoted(std::string_view text);  // InvalidArgument when quoted() w
 
 // The candidates that a person who typed `name` may have meant, best first: small edit distance, or the same last
 // part of a path (`conv1/W` for `tower0/conv1/W`).
-std::vector<std::string> near_misses(std::string_view name, const std::vector<std::string>& candidates, size_t limit = 3);
+std::vector<std::string> near_misses(std::string_view name, const std::vector<std::string>& candidates,
+                                     size_t limit = 3);
 // " Did you mean 'a', 'b'?" or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 

@@ -81,8 +81,8 @@ class Attrs {
  public:
   Attrs() : Attrs(NoAttrs{}) {}
   template <class A>
-    requires(!std::is_same_v<std::remove_cvref_t<A>, Attrs>)
-  explicit Attrs(A a) : value_(std::make_shared<A>(std::move(a))), type_(&attrs_type<A>) {}
+  requires(!std::is_same_v<std::remove_cvref_t<A>, Attrs>) explicit Attrs(A a)
+      : value_(std::make_shared<A>(std::move(a))), type_(&attrs_type<A>) {}
   Attrs(std::shared_ptr<void> value, const AttrsType* type) : value_(std::move(value)), type_(type) {}
 
   template <class A>

@@ -15,8 +15,8 @@ std::vector<std::string> Collections::keys() const {
 
 void Collections::check_editable(std::string_view name, SourceLine line) const {
   if (!finalized_ || !*finalized_) return;
-  FailedPrecondition error(str("[collection '", name,
-                               "'] changes after finalize(): the graph cannot change any more. Fill it before."));
+  FailedPrecondition error(
+      str("[collection '", name, "'] changes after finalize(): the graph cannot change any more. Fill it before."));
   error.add_line(line);
   throw error;
 }

@@ -56,10 +56,10 @@ Operation Graph::get_operation(std::string_view name, SourceLine line) const {
 Tensor Graph::get_tensor(std::string_view name, SourceLine line) const {
   if (auto tensor = find_tensor(name)) return *tensor;
   const auto op = find_operation(split_output(name).first);
-  NotFound error(str("[graph] there is no tensor '", name, "'",
-                     op ? str(": operation '", op->name(), "' (", op->type(), ") has ", op->node()->outputs.size(),
-                              " outputs.")
-                        : str(".", did_you_mean(name, all_names(*impl_)))));
+  NotFound error(
+      str("[graph] there is no tensor '", name, "'",
+          op ? str(": operation '", op->name(), "' (", op->type(), ") has ", op->node()->outputs.size(), " outputs.")
+             : str(".", did_you_mean(name, all_names(*impl_)))));
   error.add_line(line);
   throw error;
 }

@@ -24,8 +24,8 @@ struct OpInfo {
   const char* type = "";
 };
 
-// A tensor as a kernel sees it at run time. `rows` is the size of dimension 0, which may be smaller than planned when it
-// depends on data; `count` is the number of elements that follows from it.
+// A tensor as a kernel sees it at run time. `rows` is the size of dimension 0, which may be smaller than planned when
+// it depends on data; `count` is the number of elements that follows from it.
 struct RunTensor {
   void* data = nullptr;
   int64_t count = 0;
@@ -75,8 +75,7 @@ class Kernel {
   Kernel() = default;
   // Nothing to bind: one function for all lanes.
   template <class F>
-    requires std::invocable<const F&, const KernelRun&>
-  Kernel(F run) : run_(std::move(run)) {}
+  requires std::invocable<const F&, const KernelRun&> Kernel(F run) : run_(std::move(run)) {}
   // With state of its own per lane.
   static Kernel with_bind(Bind bind) {
     Kernel k;
@@ -110,7 +109,7 @@ struct KernelPlan {
   OpInfo op;
   std::span<const TensorSpec> in, out;  // every dimension known
   const Attrs* attributes = nullptr;
-  int threads = 1;                      // the most this kernel may use
+  int threads = 1;  // the most this kernel may use
   Device device = {};
   SubgraphPlanner* subgraphs = nullptr;
   Communicator* communicator = nullptr;  // the group this device belongs to; null outside collectives

@@ -85,11 +85,13 @@ std::string OpNode::where() const { return str("[", def->name, " '", name, "'] "
 std::string OpNode::context() const { return line.known() ? str("at ", line.str()) : std::string(); }
 
 std::string Graph::Impl::unique_name(std::string_view name) {
-  return unique_among(name, [&](const std::string& n) { return by_name.contains(n); }, next_suffix);
+  return unique_among(
+      name, [&](const std::string& n) { return by_name.contains(n); }, next_suffix);
 }
 
 std::string Graph::Impl::unique_scope(const std::string& name) {
-  const std::string unique = unique_among(name, [&](const std::string& n) { return scopes.contains(n); }, scopes);
+  const std::string unique = unique_among(
+      name, [&](const std::string& n) { return scopes.contains(n); }, scopes);
   scopes.emplace(unique, 0);
   return unique;
 }
@@ -119,7 +121,8 @@ OpNode* Graph::Impl::add(const OpDef& def, std::vector<Tensor> inputs, Attrs att
 
 void Graph::Impl::infer(OpNode& node) try {
   MARTELLO_CHECK(!node.def->attrs || node.attrs.type() == node.def->attrs, node.where(),
-                 "attributes are of another type than those of ", node.def->name, ". Pass the struct that it declares.");
+                 "attributes are of another type than those of ", node.def->name,
+                 ". Pass the struct that it declares.");
   check_input_count(node);
   const InputFacts facts(node);
   const ShapeContext context = facts.context(node);
@@ -169,8 +172,8 @@ Tensor Graph::Impl::capture(Tensor outer, std::string_view by) {
     const NodeOutput& spec = direct.node()->outputs[static_cast<size_t>(direct.index())];
     std::string base = direct.name();
     std::replace(base.begin(), base.end(), ':', '_');
-    OpNode* arg = add(op_arg, {}, Attrs(PlaceholderAttrs{spec.shape.without_symbols(), spec.dtype}),
-                      unique_name(base), direct.node()->line);
+    OpNode* arg = add(op_arg, {}, Attrs(PlaceholderAttrs{spec.shape.without_symbols(), spec.dtype}), unique_name(base),
+                      direct.node()->line);
     arg->outputs[0].shape = spec.shape;  // keeps symbols
     arg->outputs[0].value = spec.value;
     captured.push_back(direct);
@@ -237,8 +240,10 @@ class Walk {
     while (it->first != node) ++it;
     std::vector<std::string> names;
     for (; it != stack_.end() && names.size() < 8; ++it) names.push_back(str("'", it->first->name, "'"));
-    throw InvalidArgument(str(node->where(), "lies on a cycle: each of ", join(names),
-                              " must run after the next. Remove a control dependency.\n  ", node->context()));
+    InvalidArgument error(str(node->where(), "lies on a cycle: each of ", join(names),
+                              " must run after the next. Remove a control dependency."));
+    error.add_line(node->line);
+    throw error;
   }
 
   std::vector<Mark> marks_;

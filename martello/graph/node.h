@@ -73,7 +73,7 @@ struct Graph::Impl : std::enable_shared_from_this<Graph::Impl> {
   bool is_initializer = false;  // builds a variable's first value: random ops in it do not count runs
   // A body built inside another graph: where captures go.
   Graph::Impl* parent = nullptr;
-  std::vector<Tensor> captured;       // tensors of the parent
+  std::vector<Tensor> captured;        // tensors of the parent
   std::vector<Tensor> capture_inputs;  // the `arg` nodes that stand for them
   std::vector<InlinedBody> inlined;
 

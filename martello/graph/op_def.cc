@@ -27,7 +27,8 @@ std::string ShapeContext::where() const { return str("[", op.type, " '", op.name
 namespace {
 std::string input_name(const ShapeContext& c, size_t i) {
   const OpDef* def = find_op(c.op.type);
-  if (def && i < static_cast<size_t>(def->inputs.size()) && !def->inputs.is_variadic()) return def->inputs.names[i];
+  const size_t named = def ? static_cast<size_t>(def->inputs.size() - (def->inputs.is_variadic() ? 1 : 0)) : 0;
+  if (i < named) return def->inputs.names[i];
   return str("input ", i);
 }
 }  // namespace

@@ -90,8 +90,8 @@ struct InPlacePair {
   int output = -1;
 };
 
-// Inputs of an optimizer's update that should lie side by side: variables (or slots) in one arena, their gradients, when
-// given, at the same offsets in the lane's arena.
+// Inputs of an optimizer's update that should lie side by side: variables (or slots) in one arena, their gradients,
+// when given, at the same offsets in the lane's arena.
 struct FlatGroup {
   std::vector<int> variables;
   std::vector<int> gradients = {};
@@ -126,14 +126,14 @@ struct OpDef {
   std::vector<int> (*targets)(const Attrs&, int inputs) = nullptr;
   bool is_overwrite = false;  // a write that does not depend on the old value (assign)
   std::vector<FlatGroup> (*flat_groups)(const Attrs&, int inputs) = nullptr;
-  int counter_input = -1;     // a random op: which input is its counter variable; advanced in the update phase
+  int counter_input = -1;  // a random op: which input is its counter variable; advanced in the update phase
   Rows rows = Rows::refused;
   // Where it depends on attributes, shapes or the input (transpose keeps rows only with perm[0] == 0): how the rows of
   // this input pass. Decides instead of `rows`.
   Rows (*rows_of)(const ShapeContext&, size_t input) = nullptr;
   Cost (*cost)(std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs&) = nullptr;
-  const char* family = "";    // heading in docs/ops.md
-  bool stateful = false;      // a user's op that must not be merged or folded
+  const char* family = "";       // heading in docs/ops.md
+  bool stateful = false;         // a user's op that must not be merged or folded
   bool is_pass_through = false;  // acts, and its output is its input: left out where a value is computed again
 };
 

@@ -73,7 +73,8 @@ void check_scope_name(std::string_view kind, std::string_view name, SourceLine l
   const bool is_bad = name.empty() || name.find_first_of(": \t\n\"%") != std::string_view::npos;
   if (is_bad)
     throw InvalidArgument(str("[", kind, " ", quoted(name),
-                              "] a name is not empty and has no blank, colon, quote or percent sign.\n  at ", line.str()));
+                              "] a name is not empty and has no blank, colon, quote or percent sign.\n  at ",
+                              line.str()));
 }
 }  // namespace
 }  // namespace internal
@@ -152,8 +153,9 @@ ControlDependencies::ControlDependencies(std::vector<Operation> after, SourceLin
     for (size_t i = 0; i < after.size(); ++i) {
       MARTELLO_CHECK(!after[i].is_null(), "[control_dependencies] operation ", i, " of ", after.size(),
                      " is null: it was never assigned.");
-      MARTELLO_CHECK(after[i].node()->graph == context.graph.get(), "[control_dependencies '", after[i].name(),
-                     "'] the operation belongs to another graph than the current one. Build it inside this GraphScope.");
+      MARTELLO_CHECK(
+          after[i].node()->graph == context.graph.get(), "[control_dependencies '", after[i].name(),
+          "'] the operation belongs to another graph than the current one. Build it inside this GraphScope.");
     }
   });
   for (const Operation& op : after) context.controls.push_back(op.node());
@@ -185,9 +187,8 @@ GradientOverride::GradientOverride(std::string_view op, std::string_view name, F
                    did_you_mean(op, known));
     MARTELLO_CHECK(gradient, "[gradient_override '", name, "'] its function for op '", op, "' is empty.");
   });
-  context.overrides.push_back(
-      {std::string(op),
-       std::make_shared<const GradientOverrideEntry>(GradientOverrideEntry{std::string(name), std::move(gradient)})});
+  context.overrides.push_back({std::string(op), std::make_shared<const GradientOverrideEntry>(
+                                                    GradientOverrideEntry{std::string(name), std::move(gradient)})});
   open_ = internal::OpenScope("gradient_override", name);
 }
 GradientOverride::~GradientOverride() {

@@ -59,7 +59,8 @@ class NameScope {
 enum class Reuse { inherit, no, yes, automatic };
 std::string_view to_string(Reuse reuse);
 
-// Prefixes variable names with "name/", never made unique: that is how variables are shared. Independent of name scopes.
+// Prefixes variable names with "name/", never made unique: that is how variables are shared. Independent of name
+// scopes.
 class VariableScope {
  public:
   [[nodiscard]] explicit VariableScope(std::string_view name, Reuse reuse = Reuse::inherit,

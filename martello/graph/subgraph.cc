@@ -17,7 +17,8 @@ Subgraph::Subgraph(Graph graph, TensorList inputs, TensorList outputs)
   for (const Tensor& t : body_->inputs)
     MARTELLO_CHECK(!t.is_null() && t.node()->graph == &body_->graph.impl(), "[subgraph] an input is not a node of it.");
   for (const Tensor& t : body_->outputs)
-    MARTELLO_CHECK(!t.is_null() && t.node()->graph == &body_->graph.impl(), "[subgraph] an output is not a node of it.");
+    MARTELLO_CHECK(!t.is_null() && t.node()->graph == &body_->graph.impl(),
+                   "[subgraph] an output is not a node of it.");
 }
 
 const Graph& Subgraph::graph() const { return body_->graph; }

@@ -48,7 +48,7 @@ class Tensor {
   bool is_null() const { return op_.is_null(); }
   bool operator==(const Tensor&) const = default;
   template <class B>
-    requires std::same_as<B, bool>
+  requires std::same_as<B, bool>
   explicit operator B() const {
     static_assert(sizeof(B) == 0, "a symbolic Tensor has no truth value while the graph is built; use where(c, a, b)");
     return false;
@@ -89,13 +89,14 @@ class Variable : public Tensor {
   Tensor handle_;
 };
 
-// How every op takes an input: a Tensor or a number, and the line of the user's expression. bool is left out on purpose.
+// How every op takes an input: a Tensor or a number, and the line of the user's expression. bool is left out on
+// purpose.
 class Operand {
  public:
   Operand(Tensor t, SourceLine line = SourceLine::current()) : tensor_(t), line_(line) {}
   template <class N>
-    requires(std::floating_point<N> || (std::integral<N> && !std::same_as<N, bool>))
-  Operand(N n, SourceLine line = SourceLine::current())
+  requires(std::floating_point<N> || (std::integral<N> && !std::same_as<N, bool>))
+      Operand(N n, SourceLine line = SourceLine::current())
       : number_(static_cast<double>(n)), is_number_(true), is_integral_(std::integral<N>), line_(line) {}
   bool is_number() const { return is_number_; }
   Tensor tensor() const { return tensor_; }
@@ -133,9 +134,9 @@ class TensorList {
   TensorList(std::vector<Tensor> v) : tensors_(std::move(v)) {}
   TensorList(const std::vector<Variable>& v) : tensors_(v.begin(), v.end()) {}
 
-  Tensor operator[](size_t i) const;               // checked
+  Tensor operator[](size_t i) const;  // checked
   Tensor operator[](int i) const { return (*this)[static_cast<size_t>(i)]; }
-  Tensor operator[](const Name& name) const;       // by node name; near misses in the message
+  Tensor operator[](const Name& name) const;  // by node name; near misses in the message
   template <size_t N>
   std::array<Tensor, N> unpack(SourceLine line = SourceLine::current()) const {
     check_count(N, line);

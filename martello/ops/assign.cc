@@ -21,7 +21,8 @@ std::vector<TensorSpec> write_shape(const ShapeContext& c) {
                  ". Use cast(value, ", v.dtype, ").");
   if (value.shape.rank() == 0) return {};
   bool agrees = v.shape.rank() == value.shape.rank();
-  for (int i = 0; agrees && i < v.shape.rank(); ++i) agrees = value.shape[i] == kUnknown || value.shape[i] == v.shape[i];
+  for (int i = 0; agrees && i < v.shape.rank(); ++i)
+    agrees = value.shape[i] == kUnknown || value.shape[i] == v.shape[i];
   MARTELLO_CHECK(agrees, c.where(), "the variable is ", v, " but the value is ", value, ".");
   return {};
 }
@@ -41,8 +42,7 @@ Operation write(const OpDef& def, const Variable& v, const Operand& value, Name 
   MARTELLO_CHECK(!v.handle().is_null(), "[", def.name, " '", name.text(), "'] the variable is null.\n  at ",
                  name.line().str());
   MARTELLO_CHECK(v.handle().node()->def == &op_variable, "[", def.name, " '", name.text(), "'] '", v.handle().name(),
-                 "' is a ", v.handle().node()->def->name, ", not a variable.\n  at ",
-                 name.line().str());
+                 "' is a ", v.handle().node()->def->name, ", not a variable.\n  at ", name.line().str());
   return add_operation(def, {Operand(v.handle(), value.line()), value}, Attrs(), name);
 }
 
@@ -135,7 +135,9 @@ constinit const OpDef op_advance_counter = {
 Operation assign(Variable v, Operand value, Name name) { return write(op_assign, v, value, name); }
 Operation assign_add(Variable v, Operand value, Name name) { return write(op_assign_add, v, value, name); }
 Operation assign_sub(Variable v, Operand value, Name name) { return write(op_assign_sub, v, value, name); }
-Tensor read_variable(Variable v, Name name) { return add_op(op_read_variable, {Operand(v.handle(), name.line())}, name); }
+Tensor read_variable(Variable v, Name name) {
+  return add_op(op_read_variable, {Operand(v.handle(), name.line())}, name);
+}
 Tensor copy(Operand x, Name name) { return add_op(op_copy, {x}, name); }
 
 }  // namespace martello

@@ -16,7 +16,8 @@ template <class Write>
 Build after(Write write) {
   return [write](TensorList x) {
     Shape shape = x[0].shape();
-    const Variable v = get_variable("v", {.shape = shape, .dtype = x[0].dtype(), .initializer = ones(), .trainable = false});
+    const Variable v =
+        get_variable("v", {.shape = shape, .dtype = x[0].dtype(), .initializer = ones(), .trainable = false});
     ControlDependencies done({write(v, x[0])});
     return TensorList{read_variable(v)};
   };
@@ -26,9 +27,11 @@ OpCase write_case(std::string label, HostTensor input, Build build, double (*f)(
   return {.label = std::move(label),
           .inputs = {input},
           .build = std::move(build),
-          .reference = [f](const HostTensors& in) {
-            return HostTensors{map_elements(in, [f](const std::vector<double>& x) { return f(x[0]); }, in[0].dtype())};
-          },
+          .reference =
+              [f](const HostTensors& in) {
+                return HostTensors{map_elements(
+                    in, [f](const std::vector<double>& x) { return f(x[0]); }, in[0].dtype())};
+              },
           .gradient = false,
           .unknown_shapes = false};
 }
@@ -60,24 +63,30 @@ OP_TEST(copy,
          .build = [](TensorList x) { return TensorList{copy(x[0])}; },
          .reference = [](const HostTensors& in) { return in; }});
 // Seen through its effect: random ops of the next run differ (random_test.cc); here, that it counts one stream.
-OP_TEST(advance_counter, {.label = "counts the plain stream",
-                          .inputs = {randn({2})},
-                          .build =
-                              [](TensorList) {
-                                const Variable v = get_variable(
-                                    "v", {.shape = {2}, .dtype = i64, .initializer = zeros(), .trainable = false});
-                                ControlDependencies done(
-                                    {add_operation(op_advance_counter, {Operand(v.handle())}, Attrs(), "advance")});
-                                return TensorList{read_variable(v)};
-                              },
-                          .reference = [](const HostTensors&) { return HostTensors{HostTensor::of<int64_t>({0, 1})}; },
-                          .dtypes = {f32},
-                          .gradient = false});
+OP_TEST(advance_counter,
+        {.label = "counts the plain stream",
+         .inputs = {randn({2})},
+         .build =
+             [](TensorList) {
+               const Variable v =
+                   get_variable("v", {.shape = {2}, .dtype = i64, .initializer = zeros(), .trainable = false});
+               ControlDependencies done({add_operation(op_advance_counter, {Operand(v.handle())}, Attrs(), "advance")});
+               return TensorList{read_variable(v)};
+             },
+         .reference =
+             [](const HostTensors&) {
+               return HostTensors{HostTensor::of<int64_t>({0, 1})};
+             },
+         .dtypes = {f32},
+         .gradient = false});
 
 Variable cell(Shape shape, DType dtype) {
   return get_variable("cell", {.shape = shape, .dtype = dtype, .initializer = zeros(), .trainable = false});
 }
-OP_REFUSES(assign, another_shape, [] { assign(cell({2, 3}, f32), placeholder({3, 2}, f32, "x")); },
+OP_REFUSES(assign, another_shape,
+           [] {
+             assign(cell({2, 3}, f32), placeholder({3, 2}, f32, "x"));
+           },
            {"assign", "[2, 3]", "[3, 2]"})
 OP_REFUSES(assign, another_dtype, [] { assign(cell({2}, f32), placeholder({2}, f64, "x")); }, {"f32", "f64", "cast"})
 OP_REFUSES(assign, a_null_variable, [] { assign(Variable(), 1); }, {"assign", "null"})

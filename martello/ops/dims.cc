@@ -1,7 +1,11 @@
 #include <martello/base/error.h>
+#include <martello/ops/broadcast.h>
 #include <martello/ops/dims.h>
 
 namespace martello::internal {
+namespace {
+constexpr int64_t kMostElements = 64;  // of a tensor whose elements are followed one by one
+}
 
 std::string dims_text(const std::vector<int64_t>& dims) {
   std::vector<std::string> parts;
@@ -11,7 +15,7 @@ std::string dims_text(const std::vector<int64_t>& dims) {
 
 void check_index_dtype(const ShapeContext& c, size_t i) {
   const DType dtype = c.in[i].dtype;
-  MARTELLO_CHECK(dtype == i32 || dtype == i64, c.where(), "input ", i, " is ", c.in[i].str(),
+  MARTELLO_CHECK(dtype == i32 || dtype == i64, c.where(), input_name(c, i), " is ", c.in[i].str(),
                  "; indices and sizes are i32 or i64. Use cast().");
 }
 
@@ -31,14 +35,15 @@ std::vector<int64_t> asked_sizes(const ShapeContext& c, size_t i, const Shape& a
   if (i >= c.in.size()) return attr.symbolic();
   MARTELLO_CHECK(c.in.size() == i + 1, c.where(), "takes ", i + 1, " inputs at most but was given ", c.in.size(), ".");
   check_index_dtype(c, i);
-  MARTELLO_CHECK(c.in[i].shape.rank() == 1 && c.in[i].shape[0] >= 0, c.where(), "a shape is a vector of known length; ",
-                 "this one is ", c.in[i].str(), ". Use stack() of its sizes.");
+  const bool is_vector = c.in[i].shape.rank() == 1 && c.in[i].shape[0] >= 0 && c.in[i].shape[0] <= kMostElements;
+  MARTELLO_CHECK(is_vector, c.where(), "a shape is a vector of known length, at most ", kMostElements, "; this one is ",
+                 c.in[i].str(), ". Use stack() of its sizes.");
   return *elements_of(c, i);
 }
 
 KnownElements elements_of(const ShapeContext& c, size_t i) {
   if (c.value(i)) return *c.value(i);
-  if (!c.in[i].shape.is_known() || c.in[i].shape.num_elements() > 64) return std::nullopt;
+  if (!c.in[i].shape.is_known() || c.in[i].shape.num_elements() > kMostElements) return std::nullopt;
   return std::vector<int64_t>(static_cast<size_t>(c.in[i].shape.num_elements()), kUnknown);
 }
 

@@ -37,7 +37,8 @@ Tensor Extents::tensor(Name name) const {
 }
 
 Tensor Extents::sizes_tensor(Name name) const {
-  MARTELLO_CHECK(!has_null_, "[extents '", name.text(), "'] a size of a shape is a null Tensor: it was never assigned.");
+  MARTELLO_CHECK(!has_null_, "[extents '", name.text(),
+                 "'] a size of a shape is a null Tensor: it was never assigned.");
   if (!vector_.is_null()) return vector_;
   DType dtype = i64;
   for (size_t i = 0; i < tensors_.size(); ++i) {

@@ -40,8 +40,8 @@ struct UpdateGroup {
 // m = momentum m + g;  w -= lr m   (Nesterov: w -= lr (g + momentum m)). One slot: m.
 Operation momentum_update(Operand learning_rate, const UpdateGroup& group, MomentumUpdateAttrs attrs = {},
                           Name name = "momentum_update");
-// t += 1;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + epsilon).
-// Two slots: m, v. `step` is an i64 scalar variable, t.
+// t += 1;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) +
+// epsilon). Two slots: m, v. `step` is an i64 scalar variable, t.
 Operation adam_update(Operand learning_rate, Variable step, const UpdateGroup& group, AdamUpdateAttrs attrs = {},
                       Name name = "adam_update");
 

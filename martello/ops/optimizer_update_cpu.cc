@@ -58,8 +58,8 @@ Kernel momentum_kernel(const KernelPlan& plan) {
     const T rate = static_cast<T>(scalar(run, 0, rate_dtype));
     parallel_for(run.threads, static_cast<int64_t>(chunks.size()), [&](int64_t i) {
       const Chunk& c = chunks[static_cast<size_t>(i)];
-      const cpu::MomentumSpan<T> span{lists.at(1, c), lists.at(2, c), lists.at(0, c), c.count, rate,
-                                      static_cast<T>(a.momentum), a.nesterov};
+      const cpu::MomentumSpan<T> span{
+          lists.at(1, c), lists.at(2, c), lists.at(0, c), c.count, rate, static_cast<T>(a.momentum), a.nesterov};
       if constexpr (std::is_same_v<T, float>) loops().momentum_f32(span);
       else loops().momentum_f64(span);
     });
@@ -73,13 +73,13 @@ Kernel adam_kernel(const KernelPlan& plan) {
     const Lists<T> lists{run, 2, a.count};
     int64_t& step = run.target<int64_t>(1)[0];
     const auto t = static_cast<double>(++step);
-    const T rate = static_cast<T>(scalar(run, 0, rate_dtype) * std::sqrt(1 - std::pow(a.beta2, t)) /
-                                  (1 - std::pow(a.beta1, t)));
+    const T rate =
+        static_cast<T>(scalar(run, 0, rate_dtype) * std::sqrt(1 - std::pow(a.beta2, t)) / (1 - std::pow(a.beta1, t)));
     parallel_for(run.threads, static_cast<int64_t>(chunks.size()), [&](int64_t i) {
       const Chunk& c = chunks[static_cast<size_t>(i)];
-      const cpu::AdamSpan<T> span{lists.at(1, c),          lists.at(2, c),          lists.at(3, c),
-                                  lists.at(0, c),          c.count,                 rate,
-                                  static_cast<T>(a.beta1), static_cast<T>(a.beta2), static_cast<T>(a.epsilon)};
+      const cpu::AdamSpan<T> span{
+          lists.at(1, c), lists.at(2, c),          lists.at(3, c),          lists.at(0, c),           c.count,
+          rate,           static_cast<T>(a.beta1), static_cast<T>(a.beta2), static_cast<T>(a.epsilon)};
       if constexpr (std::is_same_v<T, float>) loops().adam_f32(span);
       else loops().adam_f64(span);
     });

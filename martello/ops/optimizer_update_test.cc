@@ -48,16 +48,18 @@ HostTensors map_all(const HostTensors& grads, const std::vector<std::function<do
   HostTensors all;
   for (const auto& f : results)
     for (const HostTensor& g : grads)
-      all.push_back(map_elements({g}, [&](const std::vector<double>& x) { return f(x[0]); }, g.dtype()));
+      all.push_back(map_elements(
+          {g}, [&](const std::vector<double>& x) { return f(x[0]); }, g.dtype()));
   return all;
 }
 
 OpCase momentum_case(std::string label, HostTensors grads, bool nesterov) {
   return {.label = std::move(label),
           .inputs = std::move(grads),
-          .build = after(1, [nesterov](const UpdateGroup& g) {
-            return momentum_update(0.1, g, {.momentum = 0.9, .nesterov = nesterov});
-          }),
+          .build = after(1,
+                         [nesterov](const UpdateGroup& g) {
+                           return momentum_update(0.1, g, {.momentum = 0.9, .nesterov = nesterov});
+                         }),
           .reference =
               [nesterov](const HostTensors& in) {
                 const auto m = [](double g) { return 0.9 * 0.5 + g; };
@@ -71,10 +73,12 @@ OpCase momentum_case(std::string label, HostTensors grads, bool nesterov) {
 OpCase adam_case(std::string label, HostTensors grads) {
   return {.label = std::move(label),
           .inputs = std::move(grads),
-          .build = after(2, [](const UpdateGroup& g) {
-            const Variable step = get_variable("step", {.dtype = i64, .initializer = zeros(), .trainable = false});
-            return adam_update(0.1, step, g, {.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-2});
-          }),
+          .build = after(2,
+                         [](const UpdateGroup& g) {
+                           const Variable step =
+                               get_variable("step", {.dtype = i64, .initializer = zeros(), .trainable = false});
+                           return adam_update(0.1, step, g, {.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-2});
+                         }),
           .reference =
               [](const HostTensors& in) {
                 const auto m = [](double g) { return 0.8 * 0.5 + 0.2 * g; };

@@ -39,8 +39,8 @@ void check_mirror(const ShapeContext& c, const PadAttrs& a, int axis, int64_t si
   const int64_t most = a.mode == PadMode::reflect ? size - 1 : size;
   const bool is_padded = a.before[i] > 0 || a.after[i] > 0;
   MARTELLO_CHECK(!is_padded || (a.before[i] <= most && a.after[i] <= most), c.where(), "a ", a.mode, " pad of ",
-                 a.before[i], " and ", a.after[i], " is too large for dimension ", axis, " of ",
-                 c.in[0].str(), ": at most ", most, ".");
+                 a.before[i], " and ", a.after[i], " is too large for dimension ", axis, " of ", c.in[0].str(),
+                 ": at most ", most, ".");
 }
 
 std::vector<TensorSpec> pad_shape(const ShapeContext& c) {

@@ -47,12 +47,13 @@ Subgraph build_initializer(const std::string& name, const VariableOptions& optio
     internal::get_build_context().graph->is_initializer = true;
     NameScope scope(name + "/initializer");
     const Tensor value = init(options.shape, options.dtype);
-    MARTELLO_CHECK(!value.is_null(), "[get_variable '", name, "'] its initializer gives a null Tensor. Return a value of ",
-                   options.dtype, options.shape, ".");
+    MARTELLO_CHECK(!value.is_null(), "[get_variable '", name,
+                   "'] its initializer gives a null Tensor. Return a value of ", options.dtype, options.shape, ".");
     return TensorList{value};
   });
   MARTELLO_CHECK(built.captures.empty(), "[get_variable '", name, "'] its initializer uses tensor '",
-                 built.captures[0].name(), "' of the graph. An initializer builds its value from constants and random "
+                 built.captures[0].name(),
+                 "' of the graph. An initializer builds its value from constants and random "
                  "ops only.");
   const Tensor value = built.body.outputs()[0];
   MARTELLO_CHECK(value.dtype() == options.dtype && value.shape() == options.shape, "[get_variable '", name,
@@ -152,8 +153,9 @@ Variable get_variable(Name name, VariableOptions options) {
     const auto& context = internal::get_build_context("get_variable", name.text());
     check_variable_name(name);
     const Variable v = ask_getters(context.variable_getters.size(), full_name(name.text()), options, line);
-    MARTELLO_CHECK(!v.handle().is_null() && !v.is_null(), "[get_variable '", full_name(name.text()),
-                   "'] the getter of a VariableGetterScope gave a null Variable. Return what next() gives, or another one.");
+    MARTELLO_CHECK(
+        !v.handle().is_null() && !v.is_null(), "[get_variable '", full_name(name.text()),
+        "'] the getter of a VariableGetterScope gave a null Variable. Return what next() gives, or another one.");
     return v;
   });
 }
@@ -204,8 +206,12 @@ bool is_initializer(const Graph::Impl& graph) {
 
 Tensor random_counter(const std::string& op_name) {
   if (is_initializer(*internal::get_build_context().graph)) return constant(HostTensor({2}, i64), "counter");
-  VariableOptions options{.shape = {2}, .dtype = i64, .initializer = zeros(), .trainable = false,
-                          .kind = VariableKind::local, .is_counter = true};
+  VariableOptions options{.shape = {2},
+                          .dtype = i64,
+                          .initializer = zeros(),
+                          .trainable = false,
+                          .kind = VariableKind::local,
+                          .is_counter = true};
   Graph::Impl& graph = root_of(*internal::get_build_context().graph);
   return make_variable(graph.unique_name(op_name + "/counter"), options, LineScope::effective({}));
 }

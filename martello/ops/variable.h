@@ -26,7 +26,7 @@ struct VariableOptions {
   bool trainable = true;
   VariableKind kind = VariableKind::global;
   std::vector<CollectionKey<Variable>> collections = {};  // besides the usual ones
-  bool is_counter = false;       // see random_counter()
+  bool is_counter = false;                                // see random_counter()
 };
 
 // The variable of this name in the current variable scope. Whether it is made or shared is the scope's Reuse: `no` (the

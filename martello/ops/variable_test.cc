@@ -117,9 +117,7 @@ OP_REFUSES(variable, unknown_dimensions, [] { get_variable("W", {.shape = {kUnkn
 OP_REFUSES(variable, negative_sizes, [] { get_variable("W", {.shape = {-7}}); }, {"'W'"})
 OP_REFUSES(variable, training_of_integers, [] { get_variable("W", {.shape = {2}, .dtype = i32}); }, {"'W'", "i32"})
 OP_REFUSES(variable, an_initializer_of_another_shape,
-           [] {
-             get_variable("W", {.shape = {2}, .initializer = [](Shape, DType) { return constant(1); }});
-           },
+           [] { get_variable("W", {.shape = {2}, .initializer = [](Shape, DType) { return constant(1); }}); },
            {"'W'", "[2]", "[]"})
 OP_REFUSES(variable, a_bad_name, [] { get_variable("a:b", {.shape = {2}}); }, {"a:b"})
 

@@ -55,8 +55,8 @@ Variable make_slot(const Variable& v, const std::string& slot) {
   // The slot is named after the variable, wherever the optimizer is called.
   GraphScope root(handle.op().graph());
   DeviceScope device(handle.node()->device);
-  return raw_variable(handle.name() + "/" + slot, {.shape = handle.shape(), .dtype = handle.dtype(),
-                                                   .initializer = zeros(), .trainable = false});
+  return raw_variable(handle.name() + "/" + slot,
+                      {.shape = handle.shape(), .dtype = handle.dtype(), .initializer = zeros(), .trainable = false});
 }
 
 void add_slots(UpdateGroup& group, const std::vector<std::string>& names) {

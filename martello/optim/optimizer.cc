@@ -21,8 +21,7 @@ GradVars Optimizer::compute_gradients(Tensor cost, const std::vector<Variable>& 
     if (grads[i].is_null())
       logger::warn("[optimizer] cost '", cost.name(), "' does not depend on variable '", vars[i].handle().name(),
                    "': it is not trained.");
-    else
-      result.push_back({grads[i], vars[i]});
+    else result.push_back({grads[i], vars[i]});
   }
   MARTELLO_CHECK(!result.empty(), "[optimizer] the cost '", cost.name(), "' depends on none of the ", vars.size(),
                  " variables given. Use them to compute it.");
@@ -35,8 +34,7 @@ Operation Optimizer::minimize(Tensor cost, const std::vector<Variable>& vars, Na
 
 Operation Optimizer::minimize(Tensor cost, Name name) { return minimize(cost, trainable_variables(), name); }
 
-Momentum::Momentum(Operand learning_rate, MomentumOptions options)
-    : learning_rate_(learning_rate), options_(options) {}
+Momentum::Momentum(Operand learning_rate, MomentumOptions options) : learning_rate_(learning_rate), options_(options) {}
 
 Operation Momentum::apply_gradients(const GradVars& grads, Name name) {
   return with_line(name.line(), [&] {

@@ -51,8 +51,9 @@ TEST(Optimizer, momentum_follows_its_formula_for_ten_steps) {
     GraphScope g;
     const Problem p = make_problem(dtype);
     auto train = Momentum(0.05, {.momentum = 0.9}).minimize(p.loss, p.vars);
-    expect_follows(train, p, [](double& w, double grad, int, double* m) { w -= 0.05 * (m[0] = 0.9 * m[0] + grad); },
-                   dtype == f32 ? 1e-5 : 1e-12);
+    expect_follows(
+        train, p, [](double& w, double grad, int, double* m) { w -= 0.05 * (m[0] = 0.9 * m[0] + grad); },
+        dtype == f32 ? 1e-5 : 1e-12);
   }
 }
 
@@ -60,12 +61,13 @@ TEST(Optimizer, nesterov_follows_its_formula_for_ten_steps) {
   GraphScope g;
   const Problem p = make_problem(f64);
   auto train = Momentum(0.05, {.momentum = 0.8, .nesterov = true}).minimize(p.loss, p.vars);
-  expect_follows(train, p,
-                 [](double& w, double grad, int, double* m) {
-                   m[0] = 0.8 * m[0] + grad;
-                   w -= 0.05 * (grad + 0.8 * m[0]);
-                 },
-                 1e-12);
+  expect_follows(
+      train, p,
+      [](double& w, double grad, int, double* m) {
+        m[0] = 0.8 * m[0] + grad;
+        w -= 0.05 * (grad + 0.8 * m[0]);
+      },
+      1e-12);
 }
 
 TEST(Optimizer, adam_follows_its_formula_for_ten_steps) {
@@ -73,13 +75,14 @@ TEST(Optimizer, adam_follows_its_formula_for_ten_steps) {
     GraphScope g;
     const Problem p = make_problem(dtype);
     auto train = Adam(0.01, {.beta1 = 0.8, .beta2 = 0.99, .epsilon = 1e-3}).minimize(p.loss, p.vars);
-    expect_follows(train, p,
-                   [](double& w, double grad, int t, double* s) {
-                     s[0] = 0.8 * s[0] + 0.2 * grad;
-                     s[1] = 0.99 * s[1] + 0.01 * grad * grad;
-                     w -= 0.01 * std::sqrt(1 - std::pow(0.99, t)) / (1 - std::pow(0.8, t)) * s[0] / (std::sqrt(s[1]) + 1e-3);
-                   },
-                   dtype == f32 ? 1e-5 : 1e-12);
+    expect_follows(
+        train, p,
+        [](double& w, double grad, int t, double* s) {
+          s[0] = 0.8 * s[0] + 0.2 * grad;
+          s[1] = 0.99 * s[1] + 0.01 * grad * grad;
+          w -= 0.01 * std::sqrt(1 - std::pow(0.99, t)) / (1 - std::pow(0.8, t)) * s[0] / (std::sqrt(s[1]) + 1e-3);
+        },
+        dtype == f32 ? 1e-5 : 1e-12);
   }
 }
 

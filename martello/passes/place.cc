@@ -50,11 +50,11 @@ bool place(PlanGraph& plan) {
       if (t.node()->device == node->device || is_target(*node, i)) continue;
       Tensor& copied = copies[{t.node()->id, t.index(), node->device}];
       if (copied.is_null()) {
-        OpNode* made = plan.impl().add(op_copy, {t}, Attrs(),
-                                       plan.impl().unique_name(str(t.node()->name, "_to_",
-                                                                   node->device.substr(0, node->device.find(':')),
-                                                                   node->device.substr(node->device.find(':') + 1))),
-                                       t.node()->line);
+        OpNode* made = plan.impl().add(
+            op_copy, {t}, Attrs(),
+            plan.impl().unique_name(str(t.node()->name, "_to_", node->device.substr(0, node->device.find(':')),
+                                        node->device.substr(node->device.find(':') + 1))),
+            t.node()->line);
         made->device = node->device;
         copied = made->output(0);
       }

@@ -13,10 +13,10 @@ struct Lifetime {
 };
 
 struct MemoryLayout {
-  std::vector<int64_t> offsets;      // one per lifetime, multiples of Buffer::kAlignment
-  std::vector<bool> is_pin_kept;     // false: the pin was taken, the block lies elsewhere
-  int64_t arena_bytes = 0;           // end of the highest block
-  int64_t largest_live_bytes = 0;    // no layout can need less
+  std::vector<int64_t> offsets;    // one per lifetime, multiples of Buffer::kAlignment
+  std::vector<bool> is_pin_kept;   // false: the pin was taken, the block lies elsewhere
+  int64_t arena_bytes = 0;         // end of the highest block
+  int64_t largest_live_bytes = 0;  // no layout can need less
   int step_at_peak = 0;
 };
 

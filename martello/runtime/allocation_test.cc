@@ -1,6 +1,7 @@
 // A prepared run with shapes seen before allocates nothing, outside of what oneDNN allocates within its own execute.
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/initializers.h>
@@ -9,7 +10,6 @@
 #include <martello/ops/reduce.h>
 #include <martello/ops/softmax.h>
 #include <martello/ops/sparse_softmax_cross_entropy.h>
-#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizer.h>
@@ -87,7 +87,11 @@ TEST_P(Allocations, feeding_again_makes_none) {
 INSTANTIATE_TEST_SUITE_P(Optimizers, Allocations, ::testing::Bool());
 
 TEST(Allocation, the_hook_counts_ours) {
-  EXPECT_GT(count_allocations([] { std::vector<int>* volatile p = new std::vector<int>(8); delete p; }), 0);
+  EXPECT_GT(count_allocations([] {
+              std::vector<int>* volatile p = new std::vector<int>(8);
+              delete p;
+            }),
+            0);
 }
 
 }  // namespace

@@ -58,9 +58,7 @@ Kernel BodyPlanner::plan(const Subgraph& body, std::span<const TensorSpec> in, i
   const auto program = compile_body(body, in, options);
   MARTELLO_CHECK(program->devices.size() == 1, "[subgraph] nodes of a body run on ", program->devices.size(),
                  " devices. Place the whole body on one.");
-  return Kernel::with_bind([program](const KernelRun& run) -> BoundKernel {
-           return BodyRun(program, run.scratch);
-         })
+  return Kernel::with_bind([program](const KernelRun& run) -> BoundKernel { return BodyRun(program, run.scratch); })
       .scratch(program->arena_bytes[0])
       .implementation(str("body of ", program->report.nodes, " nodes"));
 }

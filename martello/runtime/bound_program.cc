@@ -112,8 +112,7 @@ void BoundProgram::run_segment(size_t segment, size_t device, RunTrace* trace) {
       const double start = trace ? now_us() : 0;
       if (s.is_special) [[unlikely]]
         run_special(s, device);
-      else
-        s.fn(s.run);
+      else s.fn(s.run);
       if (trace) [[unlikely]]
         trace->events.push_back({s.step->node, s.step->op, program_->devices[device], start, now_us() - start});
     }

@@ -2,13 +2,13 @@
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/add_n.h>
 #include <martello/ops/assign.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/reduce.h>
-#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/session.h>

@@ -44,7 +44,7 @@ struct RunContext::State {
   double timeout_seconds = 0;
   bool is_traced = false;
   bool is_stopping = false;
-  int hook = -1;       // whose turn it is
+  int hook = -1;  // whose turn it is
   bool is_after = false;
   std::vector<Prepared> prepared;  // most recent first
 
@@ -137,8 +137,7 @@ HostTensors HookedSession::run(const Fetches& fetches, const Feeds& feeds) {
   if (s.is_stopping) throw FailedPrecondition("[hooked_session] run() after a stop was requested.");
   RunContext context(s);
   s.begin(fetches, feeds);
-  for (const Feed& f : feeds)
-    s.add_feed(s.session.impl().fed_tensor(f.to), f.value);
+  for (const Feed& f : feeds) s.add_feed(s.session.impl().fed_tensor(f.to), f.value);
   for (s.hook = 0; s.hook < static_cast<int>(s.hooks.size()); ++s.hook) {
     s.first_fetch.push_back(s.fetches.size());
     s.hooks[static_cast<size_t>(s.hook)]->before_run(context);

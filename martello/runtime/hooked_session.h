@@ -43,8 +43,9 @@ class RunHook {
   virtual std::string hook_name() const;
 };
 
-// A session whose runs let hooks add fetches and feeds: one underlying run evaluates the caller's fetches and all hooks'
-// together, and only the caller's values are returned. Order: before_run of each hook, the run, after_run of each hook.
+// A session whose runs let hooks add fetches and feeds: one underlying run evaluates the caller's fetches and all
+// hooks' together, and only the caller's values are returned. Order: before_run of each hook, the run, after_run of
+// each hook.
 class HookedSession {
  public:
   HookedSession(Session& session, std::vector<RunHook*> hooks);

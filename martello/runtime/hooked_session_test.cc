@@ -1,11 +1,11 @@
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/assign.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/random.h>
-#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/hooked_session.h>

@@ -25,7 +25,8 @@ SourceLine line_of(const Program& program, const std::string& node) {
   const auto& buffers = program.memory.devices[device].buffers;
   const auto is_smaller = [](const PlannedBuffer& a, const PlannedBuffer& b) { return a.bytes < b.bytes; };
   const auto largest = std::max_element(buffers.begin(), buffers.end(), is_smaller);
-  InvalidArgument error(str("[session] the run needs ", program.arena_bytes[device], " bytes of scratch: ", reason.what()));
+  InvalidArgument error(
+      str("[session] the run needs ", program.arena_bytes[device], " bytes of scratch: ", reason.what()));
   if (largest != buffers.end()) {
     error.add_context(str("most of it, ", largest->bytes, " bytes, is '", largest->tensor,
                           "'. Session::memory_plan() shows the rest; use a smaller batch."));

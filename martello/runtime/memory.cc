@@ -219,8 +219,7 @@ class ArenaPlanner {
     for (const Value& v : program_.values) {
       if (v.device != device) continue;
       if (v.home == Home::variable && store_)
-        memory.variable_bytes +=
-            store_->entry(store_->find(program_.variables[static_cast<size_t>(v.index)])).bytes;
+        memory.variable_bytes += store_->entry(store_->find(program_.variables[static_cast<size_t>(v.index)])).bytes;
       if (v.home == Home::constant)
         memory.constant_bytes += program_.constants[static_cast<size_t>(v.index)].num_bytes();
     }

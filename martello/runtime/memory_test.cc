@@ -1,11 +1,11 @@
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/reduce.h>
-#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizer.h>
@@ -51,10 +51,10 @@ int64_t highest_byte_touched(Session& s, const Mlp& m, const HostTensor& x) {
     std::memset(arena.data(), pattern, static_cast<size_t>(bytes + guard));
     BoundProgram bound(plan->program, {arena.data()});
     bound.set_feed(0, x.raw());
-    for (size_t i = 0; i < plan->variables.size(); ++i)
-      bound.set_variable(i, impl.store.address(plan->variables[i]));
+    for (size_t i = 0; i < plan->variables.size(); ++i) bound.set_variable(i, impl.store.address(plan->variables[i]));
     bound.start(1);
-    for (size_t segment = 0; segment < plan->program->segments.size(); ++segment) bound.run_segment(segment, 0, nullptr);
+    for (size_t segment = 0; segment < plan->program->segments.size(); ++segment)
+      bound.run_segment(segment, 0, nullptr);
     for (int64_t i = 0; i < bytes + guard; ++i)
       if (static_cast<int>(arena.data()[i]) != pattern) highest = std::max(highest, i + 1);
   }
@@ -82,7 +82,8 @@ TEST(MemoryPlan, a_twenty_layer_mlp_is_within_a_tenth_of_the_largest_live_set) {
     const auto plan = s.memory_plan({m.train, m.loss}, {{m.x, HostTensor({batch, 128}, f32)}});
     const auto& device = plan.devices[0];
     EXPECT_LE(static_cast<double>(device.arena_bytes), 1.1 * static_cast<double>(device.largest_live_bytes))
-        << "batch " << batch << "\n" << plan.str();
+        << "batch " << batch << "\n"
+        << plan.str();
     EXPECT_FALSE(device.peak_node.empty());
     EXPECT_NE(plan.str().find("MiB"), std::string::npos);
   }

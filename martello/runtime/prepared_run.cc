@@ -56,13 +56,16 @@ const HostTensor& PreparedRun::value(size_t i) const {
 const Plan& PreparedRun::Impl::plan() {
   for (size_t i = 0; i < known.size(); ++i) {
     if (!have_shapes(feeds, known[i].shapes)) continue;
-    if (i > 0) std::rotate(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(i), known.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    if (i > 0)
+      std::rotate(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(i),
+                  known.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     return *known[0].plan;
   }
   for (size_t i = 0; i < feeds.size(); ++i)
-    MARTELLO_CHECK(is_fed[i], "[feed '", signature.feeds[i].name(), "'] was named when the run was prepared but has no "
-                   "value. Call feed(", i, ", value) before run().\n  ",
-                   signature.feeds[i].node()->context());
+    MARTELLO_CHECK(is_fed[i], "[feed '", signature.feeds[i].name(),
+                   "'] was named when the run was prepared but has no "
+                   "value. Call feed(",
+                   i, ", value) before run().\n  ", signature.feeds[i].node()->context());
   std::vector<Shape> shapes;
   for (const HostTensor& t : feeds) shapes.push_back(t.shape());
   auto made = session->get_plan(signature, shapes);
@@ -71,7 +74,7 @@ const Plan& PreparedRun::Impl::plan() {
   return *known[0].plan;
 }
 
-void PreparedRun::Impl::run(RunTrace* trace) { 
+void PreparedRun::Impl::run(RunTrace* trace) {
   session->execute(plan(), feeds.data(), outputs, {stream, trace, timeout_seconds});
 }
 

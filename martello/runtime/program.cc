@@ -55,8 +55,10 @@ class Compiler {
   void check_body() const {
     if (store_) return;
     for (const ScheduledNode& s : schedule_.nodes)
-      MARTELLO_CHECK(s.phase == Phase::compute, s.node->where(), "writes a variable inside a subgraph, which is not "
-                     "allowed. Return the value and assign it outside.\n  ", s.node->context());
+      MARTELLO_CHECK(s.phase == Phase::compute, s.node->where(),
+                     "writes a variable inside a subgraph, which is not "
+                     "allowed. Return the value and assign it outside.\n  ",
+                     s.node->context());
   }
 
   // Variables of one optimizer group move side by side, last made first, before anything is laid out beside them.
@@ -79,9 +81,8 @@ class Compiler {
     for (const ScheduledNode& s : schedule_.nodes)
       if (device_index_.emplace(s.node->device, 0).second) program_->devices.push_back(s.node->device);
     if (program_->devices.empty()) program_->devices.push_back("cpu:0");
-    std::sort(program_->devices.begin(), program_->devices.end(), [](const std::string& a, const std::string& b) {
-      return Device::parse(a) < Device::parse(b);
-    });
+    std::sort(program_->devices.begin(), program_->devices.end(),
+              [](const std::string& a, const std::string& b) { return Device::parse(a) < Device::parse(b); });
     for (size_t i = 0; i < program_->devices.size(); ++i) device_index_[program_->devices[i]] = static_cast<int>(i);
   }
 
@@ -93,7 +94,9 @@ class Compiler {
   int add_value(const Tensor& t) {
     Value v;
     const Shape& shape = t.shape();
-    MARTELLO_ASSERT(shape.is_known(), "'", t.name(), "' has shape ", shape, " in a plan");
+    MARTELLO_CHECK(shape.is_known(), t.node()->where(), "its result ", t.dtype(), shape,
+                   " has a size that only the run knows. Sizes must follow from shapes, constants and attributes.\n  ",
+                   t.node()->context());
     v.count = shape.num_elements();
     v.rows = shape.rank() > 0 ? shape[0] : 1;
     v.per_row = shape.rank() > 0 ? shape.num_elements(1, shape.rank()) : 1;
@@ -105,8 +108,7 @@ class Compiler {
 
   void make_values() {
     values_.resize(static_cast<size_t>(plan_.impl().next_id));
-    for (const auto& node : plan_.impl().nodes)
-      values_[static_cast<size_t>(node->id)].assign(node->outputs.size(), -1);
+    for (const auto& node : plan_.impl().nodes) values_[static_cast<size_t>(node->id)].assign(node->outputs.size(), -1);
     for (size_t i = 0; i < plan_.feeds.size(); ++i) make_feed(i);
     for (const ScheduledNode& s : schedule_.nodes) make_outputs(*s.node);
   }
@@ -198,12 +200,12 @@ class Compiler {
         step.has_dynamic_rows = step.has_dynamic_rows || program_->values[static_cast<size_t>(v)].rows_cell >= 0;
     BodyPlanner bodies(options_);
     ThreadCount team(threads);  // libraries fix their team when a primitive is made
-    const KernelPlan kernel_plan{node.info(), in, out, &node.attrs, threads, Device::parse(node.device), &bodies,
-                                 nullptr};
+    const KernelPlan kernel_plan{node.info(), in,     out, &node.attrs, threads, Device::parse(node.device),
+                                 &bodies,     nullptr};
     step.kernel = node.def->cpu(kernel_plan);
     MARTELLO_ASSERT(!step.kernel.is_null(), "op '", node.def->name, "' planned no kernel for '", node.name, "'");
-    for (int i : node.def->targets ? node.def->targets(node.attrs, static_cast<int>(node.inputs.size()))
-                                   : std::vector<int>())
+    for (int i :
+         node.def->targets ? node.def->targets(node.attrs, static_cast<int>(node.inputs.size())) : std::vector<int>())
       program_->written.push_back(node.inputs[static_cast<size_t>(i)].node()->name);
     program_->report.implementations.push_back(
         str(node.name, ": ", step.kernel.implementation(), ", ", threads, threads == 1 ? " thread" : " threads"));
@@ -233,8 +235,7 @@ class Compiler {
     const auto made = made_by_.find(&producer);
     if (made == made_by_.end() || producer.device == node.device) return;
     if (made->second.segment != program_->segments.size() - 1) return;  // a barrier lies between
-    ProgramStep& source =
-        program_->segments.back().steps[static_cast<size_t>(made->second.device)][made->second.step];
+    ProgramStep& source = program_->segments.back().steps[static_cast<size_t>(made->second.device)][made->second.step];
     if (source.signal < 0) source.signal = program_->events++;
     step.waits.push_back(source.signal);
   }

@@ -2,6 +2,7 @@
 // kernels with any number of threads.
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/initializers.h>
@@ -10,7 +11,6 @@
 #include <martello/ops/reduce.h>
 #include <martello/ops/softmax.h>
 #include <martello/ops/sparse_softmax_cross_entropy.h>
-#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizer.h>
@@ -70,7 +70,8 @@ TEST(SameBits, no_pass_changes_a_bit) {
   const auto expected = weights_after(m, {}, {m.train});
   for (const char* pass : {"fold_constants", "simplify", "cse"})
     expect_same(expected, weights_after(m, {.disabled_passes = {pass}}, {m.train}));
-  expect_same(expected, weights_after(m, {.disabled_passes = {"fold_constants", "simplify", "cse", "fuse"}}, {m.train}));
+  expect_same(expected,
+              weights_after(m, {.disabled_passes = {"fold_constants", "simplify", "cse", "fuse"}}, {m.train}));
 }
 
 TEST(SameBits, extra_fetches_change_nothing) {

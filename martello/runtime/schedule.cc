@@ -13,8 +13,8 @@
 // A run is compute (writes no variable), then update: all writes, in order of creation. A variable node is the value at
 // the start of the run. A pure node may run at any time after its inputs, so control edges do not move it; what acts or
 // reads state (read_variable, print, host_call) runs where its control edges put it. A read after a write therefore
-// starts another stage: compute 0, update 0, compute 1, update 1 ... An old value that a later stage, or another write of
-// the same update, still needs is copied in stage 0.
+// starts another stage: compute 0, update 0, compute 1, update 1 ... An old value that a later stage, or another write
+// of the same update, still needs is copied in stage 0.
 namespace martello {
 namespace {
 
@@ -55,7 +55,7 @@ class Stages {
       visit(*t.node());
     }
     for (OpNode* c : node.controls) visit(*c);
-    at(after_, node) = after;                        // the first stage that sees all writes before this node
+    at(after_, node) = after;  // the first stage that sees all writes before this node
     int& stage = at(stage_, node);
     stage = data;
     if (acts(node)) stage = std::max(stage, after);
@@ -193,8 +193,8 @@ class Snapshots {
   Tensor copy_of(Tensor t) {
     Tensor& made = copies_[{t.node(), t.index()}];
     if (made.is_null()) {
-      OpNode* node = plan_.impl().add(op_copy, {t}, Attrs(), plan_.impl().unique_name(t.node()->name + "/old"),
-                                      t.node()->line);
+      OpNode* node =
+          plan_.impl().add(op_copy, {t}, Attrs(), plan_.impl().unique_name(t.node()->name + "/old"), t.node()->line);
       node->device = t.node()->device;
       made = node->output(0);
     }

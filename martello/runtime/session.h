@@ -39,8 +39,7 @@ class Fetches {
   Fetches() = default;
   Fetches(std::initializer_list<Fetch> l) : list_(l) {}
   template <class F>
-    requires std::convertible_to<F, Fetch>
-  Fetches(F&& f, SourceLine line = SourceLine::current()) {
+  requires std::convertible_to<F, Fetch> Fetches(F&& f, SourceLine line = SourceLine::current()) {
     if constexpr (std::same_as<std::remove_cvref_t<F>, Fetch>) list_.push_back(std::forward<F>(f));
     else list_.push_back(Fetch(std::forward<F>(f), line));
   }
@@ -83,11 +82,11 @@ struct PlannedBuffer {
 };
 struct DeviceMemory {
   std::string device;
-  int64_t arena_bytes = 0;      // the planned peak, which is the arena's size
+  int64_t arena_bytes = 0;         // the planned peak, which is the arena's size
   int64_t largest_live_bytes = 0;  // no plan can need less
   int64_t variable_bytes = 0;
   int64_t constant_bytes = 0;
-  std::string peak_node;           // the op at the peak
+  std::string peak_node;  // the op at the peak
   std::vector<PlannedBuffer> buffers;
 };
 struct MemoryPlan {
@@ -105,17 +104,17 @@ struct PlanReport {
   std::vector<PassTime> passes;
   double total_milliseconds = 0;
   int64_t nodes = 0;
-  std::string graph_text;                  // after all passes
+  std::string graph_text;                    // after all passes
   std::vector<std::string> implementations;  // "fc/matmul: brgemm, 2 threads"
   std::vector<std::string> pin_copies;       // gradient slots that could not be pinned and cost a copy
 };
 
 struct SessionOptions {
-  int threads = 0;                               // compute threads of each run; 0: default_threads()
+  int threads = 0;                                // compute threads of each run; 0: default_threads()
   std::vector<std::string> disabled_passes = {};  // by name: "fuse"
-  size_t plan_cache = 64;                        // plans kept, least recently used go first
-  bool always_parallel = false;                  // give small kernels all threads too (tests)
-  bool poison_arena = false;                     // fill scratch with a pattern: finds reads of unwritten memory
+  size_t plan_cache = 64;                         // plans kept, least recently used go first
+  bool always_parallel = false;                   // give small kernels all threads too (tests)
+  bool poison_arena = false;                      // fill scratch with a pattern: finds reads of unwritten memory
 };
 
 class PreparedRun;

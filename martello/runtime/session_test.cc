@@ -1,6 +1,7 @@
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/assign.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/boolean_mask.h>
@@ -8,7 +9,6 @@
 #include <martello/ops/matmul.h>
 #include <martello/ops/random.h>
 #include <martello/ops/reduce.h>
-#include <martello/ops/activation.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/session.h>
@@ -146,7 +146,8 @@ TEST(Session, many_threads_run_at_once_and_agree) {
   auto y = reduce_sum(tanh(matmul(tanh(matmul(x, w)), w)));
   Session s;
   std::vector<float> expected;
-  for (int64_t n = 1; n <= 4; ++n) expected.push_back(s.eval(y, {{x, HostTensor::full({n, 16}, f32, 0.1)}}).scalar<float>());
+  for (int64_t n = 1; n <= 4; ++n)
+    expected.push_back(s.eval(y, {{x, HostTensor::full({n, 16}, f32, 0.1)}}).scalar<float>());
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)

@@ -9,11 +9,9 @@
 namespace martello {
 
 namespace {
-Buffer buffer_for(const VariableStore::Entry& e) try {
-  return Buffer(e.bytes, e.device);
-} catch (const Error& error) {
-  throw InvalidArgument(str("[variable '", e.name, "'] ", e.dtype, e.shape, " needs ", e.bytes, " bytes: ",
-                            error.what(), " Make it smaller."));
+Buffer buffer_for(const VariableStore::Entry& e) try { return Buffer(e.bytes, e.device); } catch (const Error& error) {
+  throw InvalidArgument(str("[variable '", e.name, "'] ", e.dtype, e.shape, " needs ", e.bytes,
+                            " bytes: ", error.what(), " Make it smaller."));
 }
 }  // namespace
 

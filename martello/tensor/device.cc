@@ -29,7 +29,8 @@ Device Device::parse(std::string_view text) {
   MARTELLO_CHECK(parse_into(device, text), "[device] '", text,
                  "' is not a device. Write the kind, cpu or cuda, and its number: cpu:0, cuda:1.");
   MARTELLO_CHECK(device.kind != DeviceKind::cpu || device.index < kMostVirtualDevices, "[device] '", text,
-                 "' is beyond the last of ", kMostVirtualDevices, " virtual devices, cpu:", kMostVirtualDevices - 1, ".");
+                 "' is beyond the last of ", kMostVirtualDevices, " virtual devices, cpu:", kMostVirtualDevices - 1,
+                 ".");
   return device;
 }
 

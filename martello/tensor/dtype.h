@@ -56,7 +56,8 @@ inline constexpr std::optional<DType> find_dtype_of<bool> = boolean;
 
 // A C++ type that an element may have.
 template <class T>
-concept Element = find_dtype_of<T>.has_value();
+concept Element = find_dtype_of<T>
+.has_value();
 template <Element T>
 inline constexpr DType dtype_of = *find_dtype_of<T>;
 

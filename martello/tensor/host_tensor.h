@@ -69,9 +69,9 @@ class HostTensor {
   bool is_shared() const { return !buffer_.unique(); }
 
   HostTensor cast(DType dtype) const;
-  HostTensor reshaped(Shape shape) const;           // shares the bytes
-  bool same_bits(const HostTensor& other) const;    // dtype, shape and bytes
-  std::string str() const;                          // "f32[2, 2] 1 2 3 4", long ones shortened
+  HostTensor reshaped(Shape shape) const;         // shares the bytes
+  bool same_bits(const HostTensor& other) const;  // dtype, shape and bytes
+  std::string str() const;                        // "f32[2, 2] 1 2 3 4", long ones shortened
 
  private:
   void check_dtype(DType asked) const;

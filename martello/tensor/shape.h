@@ -15,8 +15,7 @@ class Shape {
  public:
   Shape() = default;
   template <std::integral... D>
-    requires(sizeof...(D) > 0)
-  Shape(D... d) : dims_{static_cast<int64_t>(d)...} {}
+  requires(sizeof...(D) > 0) Shape(D... d) : dims_{static_cast<int64_t>(d)...} {}
   explicit Shape(std::vector<int64_t> dims) : dims_(std::move(dims)) {}
 
   int rank() const { return static_cast<int>(dims_.size()); }

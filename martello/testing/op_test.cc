@@ -115,7 +115,8 @@ class CaseRunner {
 
   void check_threads() const {
     for (int threads : {2, 4}) {
-      const HostTensors again = run_case(built_, inputs_, {.threads = threads, .always_parallel = true, .poison_arena = true});
+      const HostTensors again =
+          run_case(built_, inputs_, {.threads = threads, .always_parallel = true, .poison_arena = true});
       expect_same_bits(again, str("gives other bits with ", threads, " threads over poisoned memory"));
     }
   }

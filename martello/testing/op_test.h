@@ -27,23 +27,23 @@ using Reference = std::function<HostTensors(const HostTensors&)>;
 
 struct OpCase {
   std::string label = {};
-  HostTensors inputs = {};       // floating ones are cast to each dtype of `dtypes`
+  HostTensors inputs = {};  // floating ones are cast to each dtype of `dtypes`
   Build build = {};
   Reference reference = {};
   std::vector<DType> dtypes = {f32, f64};
-  bool gradient = true;          // check the gradient of every floating input in f64
-  bool second_order = false;     // and the gradient of the gradient
-  bool same_bits = true;         // with 1, 2 and 4 threads (library kernels may differ)
-  bool unknown_shapes = true;    // also build with every dimension unknown
+  bool gradient = true;        // check the gradient of every floating input in f64
+  bool second_order = false;   // and the gradient of the gradient
+  bool same_bits = true;       // with 1, 2 and 4 threads (library kernels may differ)
+  bool unknown_shapes = true;  // also build with every dimension unknown
   bool text_round_trip = true;
-  double tolerance = 0;          // relative; 0: 1e-5 for f32, 1e-12 for f64
+  double tolerance = 0;  // relative; 0: 1e-5 for f32, 1e-12 for f64
   double gradient_tolerance = 1e-6;
-  double step = 1e-5;            // of the finite difference
+  double step = 1e-5;  // of the finite difference
 };
 
 // Deterministic inputs.
-HostTensor randn(Shape shape, uint64_t seed = 1);                                  // f64
-HostTensor uniform(Shape shape, double low, double high, uint64_t seed = 1);       // f64
+HostTensor randn(Shape shape, uint64_t seed = 1);                                                   // f64
+HostTensor uniform(Shape shape, double low, double high, uint64_t seed = 1);                        // f64
 HostTensor integers(Shape shape, int64_t low, int64_t high, DType dtype = i32, uint64_t seed = 1);  // [low, high)
 HostTensor booleans(Shape shape, uint64_t seed = 1);
 // 0, 1, 2 ...

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <thread>
 
 namespace martello::testing {
@@ -19,7 +21,7 @@ class WrongTest : public ::testing::Test {
   WrongTest(std::string file, WrongProgram program) : file_(std::move(file)), program_(std::move(program)) {}
 
   void TestBody() override {
-    Line here = 0;
+    unsigned here = 0;
     try {
       GraphScope scope;
       program_.run(here);
@@ -34,12 +36,12 @@ class WrongTest : public ::testing::Test {
   }
 
  private:
-  void check_text(const std::string& text, Line here) const {
-    if (std::getenv("MARTELLO_SHOW_ERRORS")) printf("%s\n", text.c_str());
+  void check_text(const std::string& text, unsigned here) const {
+    if (std::getenv("MARTELLO_SHOW_ERRORS")) std::cout << text << "\n";  // for a look at how they read
     EXPECT_EQ(text.front(), '[') << "component first:\n" << text;
     for (const std::string& part : program_.says)
       EXPECT_NE(text.find(part), std::string::npos) << "lacks '" << part << "':\n" << text;
-    if (here == 0) return;  // a fault in a text, whose own line is among `says`
+    if (here == 0) return;
     const std::string line = str("at ", file_, ":", here);
     EXPECT_EQ(count(text + "\n", line + "\n"), 1u) << "has not once '" << line << "':\n" << text;
   }
@@ -50,12 +52,11 @@ class WrongTest : public ::testing::Test {
 
 }  // namespace
 
-WrongPrograms::WrongPrograms(const char* file, std::vector<WrongProgram> rows) {
+WrongPrograms::WrongPrograms(const char* file, int line, WrongProgram program) {
   const std::string name = SourceLine{file, 1, ""}.str();
   const std::string base = name.substr(0, name.find(':')), stem = base.substr(0, base.find('.'));
-  for (const WrongProgram& row : rows)
-    ::testing::RegisterTest(("wrong_" + stem).c_str(), row.label, nullptr, nullptr, file, 1,
-                            [=]() -> ::testing::Test* { return new WrongTest(base, row); });
+  ::testing::RegisterTest(("wrong_" + stem).c_str(), program.label, nullptr, nullptr, file, line,
+                          [=]() -> ::testing::Test* { return new WrongTest(base, program); });
 }
 
 void on_a_thread_of_its_own(const std::function<void()>& f) {

@@ -180,7 +180,8 @@ template <class T, class Op>
 void accumulate_rows(const T* x, int64_t rows, int64_t columns, int64_t stride, bool first, T* y) {
   constexpr int64_t kShortRow = 2048 / static_cast<int64_t>(sizeof(T));
   int64_t r = 0;
-  for (; columns > kShortRow && r + 8 <= rows; r += 8) accumulate<T, Op, 8>(x + r * stride, columns, stride, first && r == 0, y);
+  for (; columns > kShortRow && r + 8 <= rows; r += 8)
+    accumulate<T, Op, 8>(x + r * stride, columns, stride, first && r == 0, y);
   for (; r < rows; ++r) accumulate<T, Op, 1>(x + r * stride, columns, stride, first && r == 0, y);
 }
 

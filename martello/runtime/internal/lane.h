@@ -10,8 +10,8 @@
 
 namespace martello {
 
-// What one running plan owns: arenas, bindings, device threads. A run takes a free lane, so runs on several threads never
-// share scratch.
+// What one running plan owns: arenas, bindings, device threads. A run takes a free lane, so runs on several threads
+// never share scratch.
 class Lane {
  public:
   Lane(bool poison, size_t most_bound) : most_bound_(most_bound), poison_(poison) {}

@@ -9,8 +9,8 @@ namespace martello {
 struct Plan {
   int64_t id = 0;
   std::shared_ptr<const Program> program;
-  std::vector<int> variables;  // indices into the store, by position in program->variables
-  std::vector<int> written;    // indices of the variables that its updates write
+  std::vector<int> variables;                         // indices into the store, by position in program->variables
+  std::vector<int> written;                           // indices of the variables that its updates write
   mutable std::atomic<bool> has_initialized = false;  // its variables have values
 };
 

@@ -14,13 +14,13 @@ class VariableStore;
 struct Value {
   enum class Home : uint8_t { none, arena, feed, variable, constant };
   Home home = Home::none;
-  int index = -1;      // of the feed, variable or constant
+  int index = -1;  // of the feed, variable or constant
   int device = 0;
   int64_t offset = 0;  // in the device's arena
   int64_t count = 0;
-  int64_t rows = 1;       // planned size of dimension 0
-  int64_t per_row = 0;    // elements per row
-  int rows_cell = -1;     // holds the run-time rows when they depend on data
+  int64_t rows = 1;     // planned size of dimension 0
+  int64_t per_row = 0;  // elements per row
+  int rows_cell = -1;   // holds the run-time rows when they depend on data
 };
 
 struct ProgramStep {
@@ -56,8 +56,8 @@ struct ProgramOptions {
   bool always_parallel = false;
 };
 
-// A graph compiled for given fetches, feeds and shapes: one device program per device, cut into segments by the phases of
-// the run. Immutable; lanes bind it to addresses.
+// A graph compiled for given fetches, feeds and shapes: one device program per device, cut into segments by the phases
+// of the run. Immutable; lanes bind it to addresses.
 struct Program {
   std::vector<std::string> devices;
   std::vector<Segment> segments;
@@ -65,10 +65,10 @@ struct Program {
   std::vector<HostTensor> constants;
   std::vector<std::string> variables;  // names; values refer to them by position
   std::vector<ProgramFetch> fetches;
-  std::vector<TensorSpec> feeds;       // as planned
+  std::vector<TensorSpec> feeds;  // as planned
   std::vector<bool> is_feed_used;
-  std::vector<std::string> written;    // variables the updates write
-  std::vector<int64_t> arena_bytes;    // by device
+  std::vector<std::string> written;  // variables the updates write
+  std::vector<int64_t> arena_bytes;  // by device
   int rows_cells = 0;
   int events = 0;
   MemoryPlan memory;

@@ -1,7 +1,7 @@
 #pragma once
 #include <martello/runtime/internal/lane.h>
-#include <martello/runtime/session.h>
 #include <martello/runtime/internal/variable_store.h>
+#include <martello/runtime/session.h>
 
 #include <list>
 #include <memory>
@@ -14,12 +14,12 @@ namespace martello {
 
 // What a caller asks for, resolved to nodes of the session's graph.
 struct RunSignature {
-  std::vector<Fetch> asked;          // as given, for messages
-  std::vector<Tensor> fetches;       // tensors with a value
-  std::vector<Operation> targets;    // operations without
-  std::vector<int> position;         // by asked fetch: index into fetches, or -1 for an operation
+  std::vector<Fetch> asked;        // as given, for messages
+  std::vector<Tensor> fetches;     // tensors with a value
+  std::vector<Operation> targets;  // operations without
+  std::vector<int> position;       // by asked fetch: index into fetches, or -1 for an operation
   std::vector<Tensor> feeds;
-  std::string key;                   // identifies fetches, targets and feeds
+  std::string key;  // identifies fetches, targets and feeds
 };
 
 struct RunMode {
