@@ -254,7 +254,7 @@ TEST(text_errors, bad_graphs_are_refused) {
   EXPECT_PRED_FORMAT2(IsSubstring, "write targets are variables", parse_error(x + "%a = store(%x, %x)"));
   EXPECT_PRED_FORMAT2(IsSubstring, "gpu", parse_error(x + "%a = twice(%x) on(\"gpu\")"));
   EXPECT_PRED_FORMAT2(IsSubstring, "register_host_function", parse_error("%e = every() {function=host(\"unheard\")}"));
-  EXPECT_PRED_FORMAT2(IsSubstring, "another type",
+  EXPECT_PRED_FORMAT2(IsSubstring, "cannot take Operations",
                       parse_error(x + "collection c = tensors(%x)\ncollection c = operations(%x)"));
   EXPECT_PRED_FORMAT2(IsSubstring, "before the first node", parse_error(x + "seed 3"));
 }

@@ -123,9 +123,11 @@ class Verifier {
   }
 
   void check_writes(const OpNode& node) const {
-    // In a body the counter is captured; in an initializer nothing counts.
-    const bool counts = depth_ == 0 && !impl_.is_initializer && node.def->counter_input >= 0;
-    if (counts && node.def->counter_input < static_cast<int>(node.inputs.size()))
+    // In a body the counter is captured and comes from outside; in an initializer nothing counts.
+    const int counter = node.def->counter_input;
+    const bool exists = counter >= 0 && counter < static_cast<int>(node.inputs.size());
+    const bool is_captured = exists && node.inputs[static_cast<size_t>(counter)].node()->def->effect == Effect::feed;
+    if (exists && depth_ == 0 && !impl_.is_initializer && !is_captured)
       check_variable(node, node.def->counter_input, "random counters are variables");
     if (node.def->effect != Effect::write) return;
     rule(depth_ == 0, node, "bodies write no variables", node.def->name, " stands in a body.");

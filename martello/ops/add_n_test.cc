@@ -64,7 +64,7 @@ std::vector<OpCase> rows() {
 
 static const OpTestRows op_test_rows_add_n("add_n", __FILE__, __LINE__, rows());
 
-OP_REFUSES(add_n, none, [] { add_n({}); }, {"[add_n 'add_n']", "no inputs"})
+OP_REFUSES(add_n, none, [] { add_n({}); }, {"[add_n 'add_n']", "0 inputs"})
 OP_REFUSES(add_n, shapes,
            [] {
              add_n({placeholder({2}, f32, "a"), placeholder({1}, f32, "b")});
