@@ -1,4 +1,5 @@
 #include <martello/graph/verify.h>
+#include <martello/graph/write_targets.h>
 
 #include <martello/graph/core_ops.h>
 #include <martello/graph/internal/field_visitor.h>
@@ -133,7 +134,7 @@ class Verifier {
     rule(depth_ == 0, node, "bodies write no variables", node.def->name, " stands in a body.");
     rule(node.def->targets != nullptr, node, "write ops name their targets", node.def->name,
          " has no function that does.");
-    for (int target : node.def->targets(node.attrs, static_cast<int>(node.inputs.size())))
+    for (int target : write_targets(node))
       check_variable(node, target, "write targets are variables");
   }
 

@@ -2,6 +2,7 @@
 //   %y = relu(%x) on("cpu:1"), %x on cpu:0  =>  %x_to_cpu1 = copy(%x) on("cpu:1");  %y = relu(%x_to_cpu1)
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
+#include <martello/graph/write_targets.h>
 #include <martello/ops/assign.h>
 #include <martello/passes/plan_graph.h>
 #include <martello/tensor/device.h>
@@ -11,13 +12,6 @@
 namespace martello {
 namespace {
 
-bool is_target(const OpNode& node, size_t input) {
-  if (!node.def->targets) return false;
-  for (int i : node.def->targets(node.attrs, static_cast<int>(node.inputs.size())))
-    if (static_cast<size_t>(i) == input) return true;
-  return false;
-}
-
 bool needs_no_kernel(const OpDef& def) {
   return def.is_alias || def.effect == Effect::feed || def.effect == Effect::variable || &def == &op_constant ||
          &def == &op_group;
@@ -25,10 +19,9 @@ bool needs_no_kernel(const OpDef& def) {
 
 void choose_device(OpNode& node) {
   // A write runs where its variable lives, and a value without work where it is first asked for.
-  if (node.device.empty() && node.def->targets && !node.inputs.empty()) {
-    const auto targets = node.def->targets(node.attrs, static_cast<int>(node.inputs.size()));
-    if (!targets.empty()) node.device = node.inputs[static_cast<size_t>(targets[0])].node()->device;
-  }
+  const auto targets = write_targets(node);
+  if (node.device.empty() && !targets.empty())
+    node.device = node.inputs[static_cast<size_t>(targets[0])].node()->device;
   if (node.device.empty()) node.device = "cpu:0";
   const Device device = Device::parse(node.device);
   const bool has_kernel = device.kind == DeviceKind::cpu ? node.def->cpu != nullptr : node.def->cuda != nullptr;
@@ -47,7 +40,7 @@ bool place(PlanGraph& plan) {
   for (OpNode* node : order) {
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       const Tensor t = node->inputs[i];
-      if (t.node()->device == node->device || is_target(*node, i)) continue;
+      if (t.node()->device == node->device || is_write_target(*node, i)) continue;
       Tensor& copied = copies[{t.node()->id, t.index(), node->device}];
       if (copied.is_null()) {
         OpNode* made = plan.impl().add(

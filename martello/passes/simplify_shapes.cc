@@ -36,14 +36,6 @@ bool custom_gradient_of_values(Rewrite& rewrite, OpNode& node) {
   return true;
 }
 
-// custom_gradient(ys, xs)  =>  ys
-bool custom_gradient_is_built(Rewrite& rewrite, OpNode& node) {
-  if (node.def != &op_custom_gradient || !rewrite.forward(node, node.inputs[0])) return false;
-  for (size_t i = 1; i < node.outputs.size(); ++i)
-    rewrite.forward_output(node.output(static_cast<int>(i)), node.inputs[i]);
-  return true;
-}
-
 // cond(p, c) { then(c) }  =>  cond(p) { then() with c inside }: sizes from outside must be known where a body is
 // planned
 bool constants_into_branches(Rewrite& rewrite, OpNode& node) {
@@ -187,7 +179,6 @@ constexpr Rewrite::Rule kRules[] = {
     {"alias_without_effect", alias_without_effect},
     {"custom_gradient_of_values", custom_gradient_of_values},
     {"constants_into_branches", constants_into_branches},
-    {"custom_gradient_is_built", custom_gradient_is_built},
     {"one_reshape", one_reshape},
     {"concat_of_one", concat_of_one},
     {"slice_of_all", slice_of_all},

@@ -5,6 +5,7 @@
 #include <martello/base/log.h>
 #include <martello/base/threads.h>
 #include <martello/graph/core_ops.h>
+#include <martello/graph/write_targets.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/internal/body_kernel.h>
 #include <martello/runtime/internal/memory.h>
@@ -204,8 +205,7 @@ class Compiler {
                                  &bodies,     nullptr};
     step.kernel = node.def->cpu(kernel_plan);
     MARTELLO_ASSERT(!step.kernel.is_null(), "op '", node.def->name, "' planned no kernel for '", node.name, "'");
-    for (int i :
-         node.def->targets ? node.def->targets(node.attrs, static_cast<int>(node.inputs.size())) : std::vector<int>())
+    for (int i : write_targets(node))
       program_->written.push_back(node.inputs[static_cast<size_t>(i)].node()->name);
     program_->report.implementations.push_back(
         str(node.name, ": ", step.kernel.implementation(), ", ", threads, threads == 1 ? " thread" : " threads"));

@@ -2,6 +2,7 @@
 
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
+#include <martello/graph/write_targets.h>
 #include <martello/ops/assign.h>
 #include <martello/ops/variable.h>
 
@@ -21,10 +22,6 @@ namespace {
 bool is_write(const OpNode& node) { return node.def->effect == Effect::write; }
 // Runs where control edges put it.
 bool acts(const OpNode& node) { return node.def->effect == Effect::read || node.def->effect == Effect::host; }
-
-std::vector<int> targets_of(const OpNode& node) {
-  return node.def->targets ? node.def->targets(node.attrs, static_cast<int>(node.inputs.size())) : std::vector<int>();
-}
 
 // The variable whose memory this tensor is, or null.
 OpNode* variable_behind(Tensor t) {
@@ -100,7 +97,7 @@ class WriteOrder {
     std::map<const OpNode*, std::vector<OpNode*>> assigns;
     for (OpNode* w : writes_)
       if (w->def->is_overwrite)
-        for (int i : targets_of(*w)) assigns[w->inputs[static_cast<size_t>(i)].node()].push_back(w);
+        for (int i : write_targets(*w)) assigns[w->inputs[static_cast<size_t>(i)].node()].push_back(w);
     for (const auto& [variable, list] : assigns)
       for (size_t i = 1; i < list.size(); ++i) check_pair(*variable, *list[i - 1], *list[i]);
   }
@@ -167,7 +164,7 @@ class Snapshots {
   Snapshots(PlanGraph& plan, const Stages& stages, const std::vector<OpNode*>& order) : plan_(plan) {
     for (OpNode* node : order)
       if (is_write(*node))
-        for (int i : targets_of(*node)) {
+        for (int i : write_targets(*node)) {
           const OpNode* v = node->inputs[static_cast<size_t>(i)].node();
           const auto [it, is_new] = first_write_.emplace(v, stages.of(*node));
           if (!is_new) it->second = std::min(it->second, stages.of(*node));
@@ -180,11 +177,9 @@ class Snapshots {
  private:
   void protect(OpNode& node, int stage) {
     if (node.def->effect == Effect::read || node.def->is_alias) return;
-    const auto targets = targets_of(node);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const bool is_target = std::find(targets.begin(), targets.end(), static_cast<int>(i)) != targets.end();
       const auto written = first_write_.find(variable_behind(node.inputs[i]));
-      if (is_target || written == first_write_.end()) continue;
+      if (written == first_write_.end() || is_write_target(node, i)) continue;
       const bool is_too_late = is_write(node) ? written->second <= stage : written->second < stage;
       if (is_too_late) node.inputs[i] = copy_of(node.inputs[i]);
     }
