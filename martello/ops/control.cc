@@ -74,6 +74,7 @@ int64_t output_size(const ShapeContext& c, const HostCallAttrs& a, size_t i) {
 
 std::vector<TensorSpec> host_call_shape(const ShapeContext& c) {
   const auto& a = c.attrs<HostCallAttrs>();
+  MARTELLO_CHECK(!a.fn.is_null(), c.where(), "has no function. Use host_call() to give it one.");
   check_lists(c, a);
   std::vector<TensorSpec> outputs;
   size_t next = 0;

@@ -9,6 +9,18 @@ namespace martello {
 
 std::vector<std::string> enum_names(VariableKind) { return {"global", "local"}; }
 
+namespace {
+// Text may hold any; none is fine for a variable that is set before it is used.
+void check_initializer(const ShapeContext& c, const VariableAttrs& a) {
+  if (a.initializer.is_null()) return;
+  const TensorList& outputs = a.initializer.outputs();
+  MARTELLO_CHECK(outputs.size() == 1 && a.initializer.inputs().empty(), c.where(), "an initializer gives 1 tensor of 0 ",
+                 "inputs, this one ", outputs.size(), " of ", a.initializer.inputs().size(), ".");
+  MARTELLO_CHECK(outputs[0].dtype() == a.dtype && outputs[0].shape() == a.shape, c.where(), "is ", a.dtype, a.shape,
+                 " but its initializer gives ", outputs[0].dtype(), outputs[0].shape(), ". They must be equal.");
+}
+}  // namespace
+
 constinit const OpDef op_variable = {
     .name = "variable",
     .doc = "y = a value that lives across runs, as it was at the start of the run",
@@ -19,6 +31,7 @@ constinit const OpDef op_variable = {
           const auto& a = c.attrs<VariableAttrs>();
           MARTELLO_CHECK(a.shape.is_known(), c.where(), "a variable needs a known shape, got ", a.shape,
                          ". Give every dimension a size.");
+          check_initializer(c, a);
           return std::vector<TensorSpec>{{a.shape, a.dtype}};
         },
     .gradient = no_gradient,

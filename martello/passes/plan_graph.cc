@@ -10,6 +10,14 @@
 
 namespace martello {
 
+bool gives_nothing(const OpNode& node) {
+  const auto is_empty = [](const NodeOutput& o) {
+    return !o.has_dynamic_rows && o.shape.is_known() && o.shape.num_elements() == 0;
+  };
+  return node.def->effect == Effect::none && !node.outputs.empty() &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), is_empty);
+}
+
 std::vector<OpNode*> PlanGraph::roots() const {
   std::vector<OpNode*> nodes;
   for (const Tensor& t : fetches) nodes.push_back(t.node());

@@ -38,6 +38,9 @@ class Users {
   std::vector<std::vector<Entry>> entries_;  // by node id, output index
 };
 
+// A pure node whose results have no elements has nothing to do, however large its other dimensions are.
+bool gives_nothing(const OpNode& node);
+
 // The subgraph that `fetches` and `targets` need, with the fed tensors cut off and given these shapes. Order of
 // creation is kept. Throws when a needed placeholder is not fed.
 PlanGraph extract(const Graph& graph, const std::vector<Tensor>& fetches, const std::vector<Operation>& targets,

@@ -49,15 +49,16 @@ std::shared_ptr<const Program> compile_body(const Subgraph& body, std::span<cons
   std::vector<Shape> shapes;
   for (const TensorSpec& spec : in) shapes.push_back(spec.shape);
   PlanGraph plan = extract(body.graph(), body.outputs().vector(), {}, body.inputs().vector(), shapes);
-  return compile(std::move(plan), options, nullptr);
+  const auto program = compile(std::move(plan), options, nullptr);
+  MARTELLO_CHECK(program->devices.size() == 1, "[subgraph] nodes of a body run on ", program->devices.size(),
+                 " devices. Place the whole body on one.");
+  return program;
 }
 
 Kernel BodyPlanner::plan(const Subgraph& body, std::span<const TensorSpec> in, int threads) {
   ProgramOptions options = options_;
   options.threads = threads;
   const auto program = compile_body(body, in, options);
-  MARTELLO_CHECK(program->devices.size() == 1, "[subgraph] nodes of a body run on ", program->devices.size(),
-                 " devices. Place the whole body on one.");
   return Kernel::with_bind([program](const KernelRun& run) -> BoundKernel { return BodyRun(program, run.scratch); })
       .scratch(program->arena_bytes[0])
       .implementation(str("body of ", program->report.nodes, " nodes"));

@@ -26,8 +26,8 @@ namespace {
 
 bool has_step(const OpNode& node) {
   const Effect e = node.def->effect;
-  return !node.def->is_alias && e != Effect::feed && e != Effect::variable && node.def != &op_constant &&
-         node.def != &op_group;
+  return !gives_nothing(node) && !node.def->is_alias && e != Effect::feed && e != Effect::variable &&
+         node.def != &op_constant && node.def != &op_group;
 }
 
 class Compiler {
@@ -205,8 +205,7 @@ class Compiler {
                                  &bodies,     nullptr};
     step.kernel = node.def->cpu(kernel_plan);
     MARTELLO_ASSERT(!step.kernel.is_null(), "op '", node.def->name, "' planned no kernel for '", node.name, "'");
-    for (int i : write_targets(node))
-      program_->written.push_back(node.inputs[static_cast<size_t>(i)].node()->name);
+    for (int i : write_targets(node)) program_->written.push_back(node.inputs[static_cast<size_t>(i)].node()->name);
     program_->report.implementations.push_back(
         str(node.name, ": ", step.kernel.implementation(), ", ", threads, threads == 1 ? " thread" : " threads"));
     return step;

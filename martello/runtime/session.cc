@@ -87,13 +87,13 @@ PlanReport Session::plan_report(const Fetches& fetches, const Feeds& feeds) {
 }
 
 HostTensor Session::get(const Fetch& variable) {
-  const int index = impl().get_variable_index(variable);
+  const int index = impl().get_variable_index(variable, true);
   std::shared_lock lock(impl_->store.mutex);
   return impl_->store.read(index);
 }
 
 void Session::set(const Fetch& variable, const HostTensor& value) {
-  const int index = impl().get_variable_index(variable);
+  const int index = impl().get_variable_index(variable, false);
   std::unique_lock lock(impl_->store.mutex);
   with_line(variable.line(), [&] { impl_->store.write(index, value); });
 }

@@ -146,7 +146,10 @@ void Session::Impl::initialize(const std::vector<std::string>& names) {
       if (store.entry(index).is_initialized) continue;
     }
     const OpNode& node = *graph.get_operation(name).node();
-    const auto program = compile_body(node.attrs.get<VariableAttrs>().initializer, {}, {options.threads, {}});
+    const Subgraph& initializer = node.attrs.get<VariableAttrs>().initializer;
+    MARTELLO_CHECK(!initializer.is_null(), node.where(),
+                   "has no value and no initializer. Give it a value with Session::set() first.\n  ", node.context());
+    const auto program = compile_body(initializer, {}, {options.threads, {}});
     const Buffer arena(program->arena_bytes[0]);
     BoundProgram bound(program, {arena.data()});
     bound.start(1);
@@ -159,7 +162,7 @@ void Session::Impl::initialize(const std::vector<std::string>& names) {
   }
 }
 
-int Session::Impl::get_variable_index(const Fetch& variable) {
+int Session::Impl::get_variable_index(const Fetch& variable, bool needs_value) {
   const Tensor t = fed_tensor(variable);
   MARTELLO_CHECK(t.node()->def == &op_variable, "[session] '", t.name(), "' is a ", t.node()->def->name,
                  ", not a variable.\n  ", t.node()->context());
@@ -169,7 +172,7 @@ int Session::Impl::get_variable_index(const Fetch& variable) {
     std::unique_lock lock(store.mutex);
     index = store.add(*t.node());
   }
-  initialize({t.node()->name});
+  if (needs_value) initialize({t.node()->name});
   return index;
 }
 

@@ -42,7 +42,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // Gives variables their first values: those of a plan before its first run, or by name (plans_mutex held).
   void initialize(const Plan& plan);
   void initialize(const std::vector<std::string>& names);
-  int get_variable_index(const Fetch& variable);
+  int get_variable_index(const Fetch& variable, bool needs_value);
 
   Graph graph;
   SessionOptions options;
