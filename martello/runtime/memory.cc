@@ -24,6 +24,7 @@ struct Block {
   int64_t pin = -1;
   std::string label;
   bool is_merged = false;  // lives on as part of another block
+  bool is_read_after = false;  // by a fetch or another device, after its last step: that step must not overwrite it
 };
 
 class ArenaPlanner {
@@ -36,8 +37,7 @@ class ArenaPlanner {
     number_steps();
     make_blocks();
     for (int device = 0; device < devices(); ++device) find_uses(device);
-    for (const ProgramFetch& f : program_.fetches)
-      use(f.value, end_of_segment(f.segment, program_.values[static_cast<size_t>(f.value)].device));
+    for (const ProgramFetch& f : program_.fetches) use_after(f.value, f.segment);
     if (store_) pin_gradients();
     merge_in_place();
     for (int device = 0; device < devices(); ++device) lay_out(device);
@@ -103,15 +103,20 @@ class ArenaPlanner {
     memory.last = std::max(memory.last, step);
   }
 
+  // Read at some time before the end of the segment, or right after it.
+  void use_after(int v, int segment) {
+    use(v, end_of_segment(segment, value(root(v)).device));
+    if (const int b = block_of(v); b >= 0) block(b).is_read_after = true;
+  }
+
   void find_uses(int device) {
     int step = 0;
     for (size_t s = 0; s < program_.segments.size(); ++s)
       for (const ProgramStep& p : program_.segments[s].steps[static_cast<size_t>(device)]) {
         for (int v : p.out) use(v, step);
         for (int v : p.in) {
-          const int home = value(root(v)).device;
-          // Another device reads it at an unknown time of this segment.
-          use(v, home == device ? step : end_of_segment(static_cast<int>(s), home));
+          if (value(root(v)).device == device) use(v, step);
+          else use_after(v, static_cast<int>(s));
         }
         ++step;
       }
@@ -163,11 +168,12 @@ class ArenaPlanner {
     const int from = block_of(in), to = block_of(out);
     if (from < 0 || to < 0 || from == to) return;
     Block &a = block(from), &b = block(to);
-    const bool is_dead = a.last == step && a.device == b.device;
+    const bool is_dead = a.last == step && !a.is_read_after && a.device == b.device;
     const bool is_same_size = a.bytes == b.bytes && value(in).count == value(out).count;
     const bool is_first_use = b.first == step;
     if (!is_dead || !is_same_size || !is_first_use || b.pin >= 0 || a.pin >= 0) return;
     a.last = b.last;
+    a.is_read_after = b.is_read_after;
     b.is_merged = true;
     root_[static_cast<size_t>(root(out))] = root(in);
   }

@@ -245,6 +245,17 @@ TEST(Session, passes_can_be_switched_off_by_name_only) {
   EXPECT_THROW(typo.run(y, {{"x", floats({1, 2})}}), InvalidArgument);
 }
 
+TEST(Session, a_fetched_value_is_not_overwritten_by_the_last_step) {
+  GraphScope g;
+  auto x = placeholder({64}, f32, "x");
+  auto y = square(x);
+  auto z = round(y);
+  Session s(g.graph(), {.disabled_passes = {"fuse"}});
+  const auto values = s.run({y, z}, {{x, HostTensor::full({64}, f32, 1.5)}});
+  EXPECT_EQ(values[0].at(63), 2.25);
+  EXPECT_EQ(values[1].at(63), 2);
+}
+
 TEST(Session, an_error_in_a_kernel_names_node_device_and_line) {
   GraphScope g;
   auto x = placeholder({2}, i32, "x");
