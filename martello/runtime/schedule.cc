@@ -141,6 +141,16 @@ class WriteOrder {
   std::set<const OpNode*> following_;
 };
 
+void check_targets(const std::vector<OpNode*>& order) {
+  for (const OpNode* node : order)
+    for (int i : write_targets(*node)) {
+      const OpNode& target = *node->inputs[static_cast<size_t>(i)].node();
+      MARTELLO_CHECK(target.def == &op_variable, node->where(), "writes '", target.name, "', which is a ",
+                     target.def->name, " in this run and not a variable. Write variables only, and do not feed them.\n  ",
+                     node->context());
+    }
+}
+
 void add_counter_updates(PlanGraph& plan, const std::vector<OpNode*>& order) {
   std::vector<OpNode*> counters;
   for (OpNode* node : order)
@@ -205,6 +215,7 @@ class Snapshots {
 
 Schedule make_schedule(PlanGraph& plan) {
   auto order = topological_order(plan.impl());
+  check_targets(order);
   add_counter_updates(plan, order);
   order = topological_order(plan.impl());
   if (Snapshots(plan, Stages(plan, order), order).changed()) order = topological_order(plan.impl());
