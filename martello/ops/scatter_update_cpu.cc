@@ -27,8 +27,18 @@ T updated(T old, T value) {
 constexpr int64_t kChunks = 16;
 constexpr int64_t kFewBytes = 64;  // of a row: below, looking at all indices in each chunk costs more than it saves
 
+template <class I>
+void check_indices_of(std::string_view where, std::span<const I> indices, int64_t limit) {
+  for (size_t i = 0; i < indices.size(); ++i)
+    MARTELLO_CHECK(indices[i] >= 0 && static_cast<int64_t>(indices[i]) < limit, where, "indices[", i, "] is ",
+                   indices[i], ", outside [0, ", limit, "). Every index names a row that exists.");
+}
+
+// Indices are checked in the compute phase already, unless the graph was put together by hand; before the first write
+// here too.
 template <class T, class I, Update kUpdate>
-void scatter_rows(const KernelRun& run, int64_t inner, bool is_scalar) {
+void scatter_rows(const KernelRun& run, const std::string& where, int64_t rows, int64_t inner, bool is_scalar) {
+  check_indices_of<I>(where, run.in<I>(1), rows);
   T* v = static_cast<T*>(run.in_[0].data);
   const auto indices = run.in<I>(1);
   const T* values = run.in<T>(2).data();
@@ -51,12 +61,14 @@ template <Update kUpdate>
 Kernel scatter_kernel(const KernelPlan& plan) {
   const Shape& v = plan.in[0].shape;
   const int64_t inner = v.num_elements(1, v.rank());
+  const int64_t rows = v[0];
   const bool is_scalar = plan.in[2].shape.rank() == 0;
+  const std::string where = str("[", plan.op.type, " '", plan.op.name, "'] ");
   return visit_dtype(plan.in[0].dtype, [&](auto zero) -> Kernel {
     using T = decltype(zero);
     if (plan.in[1].dtype == i32)
-      return [=](const KernelRun& run) { scatter_rows<T, int32_t, kUpdate>(run, inner, is_scalar); };
-    return [=](const KernelRun& run) { scatter_rows<T, int64_t, kUpdate>(run, inner, is_scalar); };
+      return [=](const KernelRun& run) { scatter_rows<T, int32_t, kUpdate>(run, where, rows, inner, is_scalar); };
+    return [=](const KernelRun& run) { scatter_rows<T, int64_t, kUpdate>(run, where, rows, inner, is_scalar); };
   });
 }
 
@@ -64,9 +76,7 @@ template <class I>
 Kernel check_kernel(const std::string& where, int64_t limit) {
   return [where, limit](const KernelRun& run) {
     const auto indices = run.in<I>(0);
-    for (size_t i = 0; i < indices.size(); ++i)
-      MARTELLO_CHECK(indices[i] >= 0 && static_cast<int64_t>(indices[i]) < limit, where, "indices[", i, "] is ",
-                     indices[i], ", outside [0, ", limit, "). Every index names a row that exists.");
+    check_indices_of<I>(where, indices, limit);
     const auto y = run.out<I>(0);
     if (!indices.empty() && y.data() != indices.data()) std::memcpy(y.data(), indices.data(), indices.size_bytes());
   };
