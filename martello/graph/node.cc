@@ -34,7 +34,7 @@ struct InputFacts {
 
   explicit InputFacts(const OpNode& node) {
     for (const Tensor& t : node.inputs) {
-      const NodeOutput& in = t.node()->outputs[static_cast<size_t>(t.index())];
+      const NodeOutput& in = output_of(t);
       specs.push_back(in.spec());
       values.push_back(in.value ? &*in.value : nullptr);
     }
@@ -48,7 +48,7 @@ bool outputs_are_dynamic(const OpNode& node) {
   bool is_dynamic = false;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Tensor& t = node.inputs[i];
-    const NodeOutput& in = t.node()->outputs[static_cast<size_t>(t.index())];
+    const NodeOutput& in = output_of(t);
     if (!in.has_dynamic_rows) continue;
     const Rows rows = rows_of(node, i);
     MARTELLO_CHECK(rows != Rows::refused, node.where(), "input '", t.name(), "' ", in.spec(),
@@ -128,12 +128,11 @@ void Graph::Impl::infer(OpNode& node) try {
   const ShapeContext context = facts.context(node);
   const auto outs = node.def->shape(context);
   const bool is_dynamic = outputs_are_dynamic(node);
-  const bool has_dynamic_input = std::any_of(node.inputs.begin(), node.inputs.end(), [](const Tensor& t) {
-    return t.node()->outputs[static_cast<size_t>(t.index())].has_dynamic_rows;
-  });
+  const bool has_dynamic_input = std::any_of(node.inputs.begin(), node.inputs.end(), has_dynamic_rows);
   node.outputs.clear();
   for (const TensorSpec& spec : outs) {
     NodeOutput out{spec.shape, spec.dtype, std::nullopt, is_dynamic && spec.shape.rank() > 0};
+    if (node.def->has_rows_by_position) out.has_dynamic_rows = has_dynamic_rows(node.inputs[node.outputs.size()]);
     for (int i = 0; i < spec.shape.rank(); ++i)
       if (spec.shape.symbolic()[static_cast<size_t>(i)] == kUnknown) out.shape = out.shape.with(i, next_symbol--);
     if (out.shape.is_known()) check_size(node, out);
@@ -169,7 +168,7 @@ Tensor Graph::Impl::capture(Tensor outer, std::string_view by) {
     const Tensor direct = above == parent ? outer : parent->capture(outer, by);
     for (size_t i = 0; i < captured.size(); ++i)
       if (captured[i] == direct) return capture_inputs[i];
-    const NodeOutput& spec = direct.node()->outputs[static_cast<size_t>(direct.index())];
+    const NodeOutput& spec = output_of(direct);
     std::string base = direct.name();
     std::replace(base.begin(), base.end(), ':', '_');
     OpNode* arg = add(op_arg, {}, Attrs(PlaceholderAttrs{spec.shape.without_symbols(), spec.dtype}), unique_name(base),

@@ -48,6 +48,9 @@ struct OpNode {
   std::string context() const;
 };
 
+inline const NodeOutput& output_of(const Tensor& t) { return t.node()->outputs[static_cast<size_t>(t.index())]; }
+inline bool has_dynamic_rows(const Tensor& t) { return output_of(t).has_dynamic_rows; }
+
 // How the rows of an input pass through a node.
 Rows rows_of(const OpNode& node, size_t input);
 

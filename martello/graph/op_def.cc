@@ -115,6 +115,19 @@ std::vector<Tensor> inputs_of(const OpDef& def, const std::vector<Operand>& in, 
   return inputs;
 }
 
+bool is_initializer(const Graph::Impl& graph) {
+  return graph.is_initializer || (graph.parent && is_initializer(*graph.parent));
+}
+
+// A run advances the counter of a random op: it is a variable, or comes from outside; an initializer counts nothing.
+void check_counter(const OpDef& def, const std::vector<Tensor>& inputs, Name name, const Graph::Impl& graph) {
+  if (def.counter_input < 0 || static_cast<size_t>(def.counter_input) >= inputs.size() || is_initializer(graph)) return;
+  const OpNode& counter = *inputs[static_cast<size_t>(def.counter_input)].node();
+  MARTELLO_CHECK(counter.def->effect == Effect::variable || counter.def->effect == Effect::feed, "[", def.name, " '",
+                 name.text(), "'] its counter '", counter.name, "' is a ", counter.def->name,
+                 ", not a variable. Use the function ", def.name, "().");
+}
+
 }  // namespace
 
 Operation add_operation(const OpDef& def, const std::vector<Operand>& in, Attrs attrs, Name name) try {
@@ -124,6 +137,7 @@ Operation add_operation(const OpDef& def, const std::vector<Operand>& in, Attrs 
   check_name(def, name);
   graph.check_editable(str(def.name, " '", name.text(), "'"));
   auto inputs = inputs_of(def, in, name, graph);  // first: constants and captures take names too
+  check_counter(def, inputs, name, graph);
   OpNode* node = graph.add(def, std::move(inputs), std::move(attrs),
                            graph.unique_name(context.name_scope + std::string(name.text())), line);
   node->device = context.device;

@@ -131,6 +131,7 @@ struct OpDef {
   // Where it depends on attributes, shapes or the input (transpose keeps rows only with perm[0] == 0): how the rows of
   // this input pass. Decides instead of `rows`.
   Rows (*rows_of)(const ShapeContext&, size_t input) = nullptr;
+  bool has_rows_by_position = false;  // output i has the rows of input i, whatever the other inputs have
   Cost (*cost)(std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs&) = nullptr;
   const char* family = "";       // heading in docs/ops.md
   bool stateful = false;         // a user's op that must not be merged or folded

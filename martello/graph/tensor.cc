@@ -19,15 +19,15 @@ Graph Operation::graph() const {
 }
 
 namespace {
-const NodeOutput& output_of(const Tensor& t) {
+const NodeOutput& checked_output_of(const Tensor& t) {
   MARTELLO_CHECK(!t.is_null(), "[tensor] a null Tensor has no dtype or shape: it was never assigned.");
-  return t.node()->outputs[static_cast<size_t>(t.index())];
+  return output_of(t);
 }
 }  // namespace
 
 std::string Tensor::name() const { return index_ == 0 ? op_.name() : str(op_.name(), ":", index_); }
-DType Tensor::dtype() const { return output_of(*this).dtype; }
-const Shape& Tensor::shape() const { return output_of(*this).shape; }
+DType Tensor::dtype() const { return checked_output_of(*this).dtype; }
+const Shape& Tensor::shape() const { return checked_output_of(*this).shape; }
 
 namespace {
 std::vector<std::string> names_of(const std::vector<Tensor>& tensors) {

@@ -78,7 +78,7 @@ class Verifier {
     std::vector<TensorSpec> in;
     std::vector<const std::vector<int64_t>*> values;
     for (const Tensor& t : node.inputs) {
-      const NodeOutput& output = t.node()->outputs[static_cast<size_t>(t.index())];
+      const NodeOutput& output = output_of(t);
       in.push_back(output.spec());
       values.push_back(output.value ? &*output.value : nullptr);
     }
@@ -134,8 +134,7 @@ class Verifier {
     rule(depth_ == 0, node, "bodies write no variables", node.def->name, " stands in a body.");
     rule(node.def->targets != nullptr, node, "write ops name their targets", node.def->name,
          " has no function that does.");
-    for (int target : write_targets(node))
-      check_variable(node, target, "write targets are variables");
+    for (int target : write_targets(node)) check_variable(node, target, "write targets are variables");
   }
 
   void check_bodies(const OpNode& node) const {

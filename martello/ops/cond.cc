@@ -56,7 +56,7 @@ std::vector<NodeOutput> outputs_with(const Branch& branch, const ShapeContext& c
   const Subgraph body = with_inputs(branch.body, c.in.subspan(branch.first, branch.count), values);
   std::vector<NodeOutput> outputs;
   for (const Tensor& t : body.outputs()) {
-    outputs.push_back(t.node()->outputs[static_cast<size_t>(t.index())]);
+    outputs.push_back(output_of(t));
     MARTELLO_CHECK(!outputs.back().has_dynamic_rows, c.where(), "'", t.name(), "' ", outputs.back().spec(),
                    " of a branch has a number of rows that depends on data; branches need sizes known before the run.");
   }

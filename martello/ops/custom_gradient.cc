@@ -85,6 +85,7 @@ constinit const OpDef op_custom_gradient = {
         [](const ShapeContext& c, size_t input) {
           return static_cast<int64_t>(input) < c.attrs<CustomGradientAttrs>().outputs ? Rows::same : Rows::reduced;
         },
+    .has_rows_by_position = true,
     .family = "Control and state",
 };
 

@@ -39,7 +39,7 @@ bool filled_like(Rewrite& rewrite, OpNode& node) {
 // size_of(x) {dtype=f32}  =>  constant
 bool size_of_known(Rewrite& rewrite, OpNode& node) {
   if (node.def != &op_size_of) return false;
-  const NodeOutput& x = internal::output_of(node.inputs[0]);
+  const NodeOutput& x = output_of(node.inputs[0]);
   if (!x.shape.is_known() || x.has_dynamic_rows) return false;
   const auto& attrs = node.attrs.get<SizeOfAttrs>();
   const auto marked = internal::marked_axes(attrs.axes, x.shape.rank());
@@ -66,7 +66,7 @@ bool constant_inputs(Rewrite& rewrite, OpNode& node) {
 bool static_reshape(Rewrite& rewrite, OpNode& node) {
   if (node.def != &op_reshape || node.inputs.size() == 1) return false;
   const NodeOutput& out = node.outputs[0];
-  if (!out.shape.is_known() || out.has_dynamic_rows || internal::has_dynamic_rows(node.inputs[0])) return false;
+  if (!out.shape.is_known() || out.has_dynamic_rows || has_dynamic_rows(node.inputs[0])) return false;
   return rewrite.become(node, op_reshape, {node.inputs[0]}, Attrs(ReshapeAttrs{out.shape}));
 }
 

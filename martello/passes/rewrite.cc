@@ -106,9 +106,6 @@ Tensor Rewrite::add(const OpNode& origin, std::string_view suffix, const OpDef& 
   return node->output(0);
 }
 
-const NodeOutput& output_of(Tensor t) { return t.node()->outputs[static_cast<size_t>(t.index())]; }
-bool has_dynamic_rows(Tensor t) { return output_of(t).has_dynamic_rows; }
-
 bool is_pure(const OpNode& node) {
   return node.def->effect == Effect::none && !node.def->stateful && node.def->counter_input < 0;
 }

@@ -160,7 +160,7 @@ void BoundProgram::load_rows(BoundStep& s) {
   };
   load(s.step->in, s.run.in_);
   if (s.step->rows != Rows::made) {
-    if (s.step->rows == Rows::same) check_same_rows(s);
+    if (!s.step->row_inputs.empty()) check_same_rows(s);
     load(s.step->out, s.run.out_);
     return;
   }
@@ -173,18 +173,11 @@ void BoundProgram::load_rows(BoundStep& s) {
 
 // Inputs that agree in their bounds may still differ in the rows they really have.
 void BoundProgram::check_same_rows(const BoundStep& s) const {
-  const Value& out = program_->values[static_cast<size_t>(s.step->out[0])];
-  const int64_t rows = rows_[static_cast<size_t>(out.rows_cell)];
-  for (size_t i = 0; i < s.step->in.size(); ++i) {
-    const Value& in = program_->values[static_cast<size_t>(s.step->in[i])];
-    const bool has_own_rows = in.rows_cell >= 0;
-    MARTELLO_CHECK(!has_own_rows || s.run.in_[i].rows == rows, "[", s.step->op, " '", s.step->node, "'] input ", i,
-                   " has ", s.run.in_[i].rows, " rows in this run but another has ", rows,
+  const int64_t rows = rows_[static_cast<size_t>(program_->values[static_cast<size_t>(s.step->out[0])].rows_cell)];
+  for (int i : s.step->row_inputs)
+    MARTELLO_CHECK(s.run.in_[i].rows == rows, "[", s.step->op, " '", s.step->node, "'] input ", i, " has ",
+                   s.run.in_[i].rows, " rows in this run but another has ", rows,
                    ": their sizes depend on different data.");
-    const bool is_full = !has_own_rows && in.count == out.count && in.rows == out.rows && out.rows != rows;
-    MARTELLO_CHECK(!is_full || in.rows == 1, "[", s.step->op, " '", s.step->node, "'] input ", i, " has ", in.rows,
-                   " rows but another has ", rows, " in this run, because its size depends on data.");
-  }
 }
 
 void BoundProgram::store_rows(BoundStep& s) {

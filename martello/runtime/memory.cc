@@ -23,7 +23,7 @@ struct Block {
   int last = -1;
   int64_t pin = -1;
   std::string label;
-  bool is_merged = false;  // lives on as part of another block
+  bool is_merged = false;      // lives on as part of another block
   bool is_read_after = false;  // by a fetch or another device, after its last step: that step must not overwrite it
 };
 

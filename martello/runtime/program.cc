@@ -140,14 +140,15 @@ class Compiler {
       } else {
         v.home = Value::Home::arena;
       }
-      choose_rows_cell(node, v, node.outputs[i]);
+      choose_rows_cell(node, v, i);
     }
   }
 
   // A row-wise op passes the cell of its input on; an op that makes rows owns one.
-  void choose_rows_cell(const OpNode& node, Value& v, const NodeOutput& out) {
-    if (!out.has_dynamic_rows) return;
+  void choose_rows_cell(const OpNode& node, Value& v, size_t output) {
+    if (!node.outputs[output].has_dynamic_rows) return;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.def->has_rows_by_position && i != output) continue;
       const int cell = program_->values[static_cast<size_t>(value_of(node.inputs[i]))].rows_cell;
       if (cell >= 0 && rows_of(node, i) == Rows::same) v.rows_cell = cell;
     }
@@ -180,6 +181,20 @@ class Compiler {
     return segments.back();
   }
 
+  // Inputs whose dimension 0 is that of output 0, so that they must have as many rows in every run.
+  std::vector<int> find_row_inputs(const OpNode& node) {
+    std::vector<int> list;
+    if (node.outputs.empty() || !node.outputs[0].has_dynamic_rows || node.def->has_rows_by_position) return list;
+    const Shape& y = node.outputs[0].shape;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Shape& x = node.inputs[i].shape();
+      const bool is_dynamic = program_->values[static_cast<size_t>(value_of(node.inputs[i]))].rows_cell >= 0;
+      const bool is_tied = is_dynamic || (x.rank() > 0 && x.rank() >= y.rank() && x[0] == y[0] && x[0] != 1);
+      if (is_tied && rows_of(node, i) == Rows::same) list.push_back(static_cast<int>(i));
+    }
+    return list;
+  }
+
   ProgramStep make_step(OpNode& node, int threads) try {
     ProgramStep step;
     step.node = node.name;
@@ -199,6 +214,7 @@ class Compiler {
     for (const auto* list : {&step.in, &step.out})
       for (int v : *list)
         step.has_dynamic_rows = step.has_dynamic_rows || program_->values[static_cast<size_t>(v)].rows_cell >= 0;
+    if (step.has_dynamic_rows) step.row_inputs = find_row_inputs(node);
     BodyPlanner bodies(options_);
     ThreadCount team(threads);  // libraries fix their team when a primitive is made
     const KernelPlan kernel_plan{node.info(), in,     out, &node.attrs, threads, Device::parse(node.device),
@@ -220,6 +236,11 @@ class Compiler {
     if (program_->devices.size() == 1) return;
     for (const Tensor& t : node.inputs) wait_for(*source_step(t).node(), node, step);
     for (const OpNode* c : node.controls) wait_for(*c, node, step);
+    for (int i : write_targets(node)) {  // writes of one variable follow each other, wherever they run
+      const OpNode*& last = last_write_[node.inputs[static_cast<size_t>(i)].node()];
+      if (last) wait_for(*last, node, step);
+      last = &node;
+    }
     const int device = device_index_.at(node.device);
     made_by_[&node] = {program_->segments.size() - 1, device,
                        program_->segments.back().steps[static_cast<size_t>(device)].size() - 1};
@@ -265,6 +286,7 @@ class Compiler {
   ValueTable values_;
   std::map<int, int> segment_of_stage_;
   std::map<const OpNode*, MadeBy> made_by_;
+  std::map<const OpNode*, const OpNode*> last_write_;  // by variable
 };
 
 }  // namespace

@@ -145,9 +145,9 @@ void check_targets(const std::vector<OpNode*>& order) {
   for (const OpNode* node : order)
     for (int i : write_targets(*node)) {
       const OpNode& target = *node->inputs[static_cast<size_t>(i)].node();
-      MARTELLO_CHECK(target.def == &op_variable, node->where(), "writes '", target.name, "', which is a ",
-                     target.def->name, " in this run and not a variable. Write variables only, and do not feed them.\n  ",
-                     node->context());
+      MARTELLO_CHECK(
+          target.def == &op_variable, node->where(), "writes '", target.name, "', which is a ", target.def->name,
+          " in this run and not a variable. Write variables only, and do not feed them.\n  ", node->context());
     }
 }
 

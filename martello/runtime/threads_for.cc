@@ -25,7 +25,7 @@ double estimated_microseconds(const OpNode& node) {
     return cost.flops / kFlops + cost.bytes / kBytes;
   }
   double bytes = 0;
-  for (const Tensor& t : node.inputs) bytes += bytes_of(t.node()->outputs[static_cast<size_t>(t.index())]);
+  for (const Tensor& t : node.inputs) bytes += bytes_of(output_of(t));
   for (const NodeOutput& o : node.outputs) bytes += bytes_of(o);
   return bytes / kBytes;
 }

@@ -56,7 +56,7 @@ class GradientCheck {
     xs_ = placeholders_for(inputs_);
     ys_ = floating(build(xs_));
     for (const Tensor& y : ys_) {
-      const bool is_dynamic = y.node()->outputs[static_cast<size_t>(y.index())].has_dynamic_rows;
+      const bool is_dynamic = has_dynamic_rows(y);
       MARTELLO_CHECK(!is_dynamic, "[check_gradients] output '", y.name(),
                      "' has a number of rows that depends on data. ", "Reduce it over axis 0 in build().");
     }

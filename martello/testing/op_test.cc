@@ -81,7 +81,7 @@ class CaseRunner {
   // An inferred size is the actual one; of rows that depend on data it is a bound.
   void check_inferred(const BuiltCase& built, const char* how) const {
     for (size_t i = 0; i < built.ys.size(); ++i) {
-      const NodeOutput& inferred = built.ys[i].node()->outputs[static_cast<size_t>(built.ys[i].index())];
+      const NodeOutput& inferred = output_of(built.ys[i]);
       const Shape &said = inferred.shape, &actual = results_[i].shape();
       bool agrees = inferred.dtype == results_[i].dtype() && said.rank() == actual.rank();
       for (int d = 0; agrees && d < said.rank(); ++d) {

@@ -49,8 +49,6 @@ class Rewrite {
   std::vector<bool> is_better_known_, is_forwarded_;  // by node id
 };
 
-const NodeOutput& output_of(Tensor t);
-bool has_dynamic_rows(Tensor t);
 // Nothing but its outputs depends on whether it runs, and they only on its inputs.
 bool is_pure(const OpNode& node);
 // The value of a `constant` node, or null.

@@ -33,7 +33,8 @@ struct ProgramStep {
   int threads = 1;
   bool has_dynamic_rows = false;
   Rows rows = Rows::refused;
-  std::vector<int> waits;  // events of other devices
+  std::vector<int> row_inputs;  // whose rows are those of output 0
+  std::vector<int> waits;       // events of other devices
   int signal = -1;
 };
 
