@@ -104,7 +104,8 @@ class Grouping {
     const int best = find_best(node);
     if (best == kNone) return false;
     const bool is_inside = is_all_in(node, best);
-    if (!is_inside && !can_have_output(node, best)) return false;
+    // Merging may have given the group a dtype that the node does not compute in.
+    if (!is_inside && (!can_have_output(node, best) || !fits(node, at(best)))) return false;
     FuseGroup& group = at(best);
     std::vector<Tensor> inputs = group.inputs;
     std::erase(inputs, node.output(0));
