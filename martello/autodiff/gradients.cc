@@ -101,7 +101,7 @@ class Differentiation final : public GradientBuilder {
       if (g.is_null() || !context.needed[i]) continue;
       MARTELLO_CHECK(g.dtype() == x.dtype(), "[gradients] the gradient of '", node.name, "' (", node.def->name,
                      ") for input ", i, " is ", g.dtype(), " but the input is ", x.dtype(), ".\n  ", node.context());
-      contributions_[key(x)].push_back(g.shape() == x.shape() ? g : summed_to(x, g, node));
+      contributions_[key(x)].push_back(summed_to(x, g, node));
     }
   }
 

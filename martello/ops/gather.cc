@@ -113,8 +113,13 @@ constinit const OpDef op_gather_nd = {
           return TensorList{scatter_nd(c.input(1), c.grad(0), shape_for(c.input(0))), Tensor()};
         },
     .cpu = gather_nd_cpu,
-    .rows_of = [](const ShapeContext& c,
-                  size_t input) { return input == 0 ? Rows::reduced : internal::same_if(c.in[1].shape.rank() > 1); },
+    // Without indices in a tuple the rows of x are those of every element picked.
+    .rows_of =
+        [](const ShapeContext& c, size_t input) {
+          const bool picks_rows = c.in[1].shape.rank() > 0 && c.in[1].shape[-1] != 0;
+          if (input == 0) return picks_rows ? Rows::reduced : Rows::refused;
+          return internal::same_if(c.in[1].shape.rank() > 1);
+        },
     .cost = internal::copy_cost,
     .family = "Indexing",
 };

@@ -36,9 +36,10 @@ std::vector<TensorSpec> sum_to_like_shape(const ShapeContext& c) {
   return {{.shape = c.in[1].shape, .dtype = c.in[0].dtype}};
 }
 
-// Rows stay when x has them too, and are summed when it does not.
-Rows sum_to_like_rows(const ShapeContext& c, size_t) {
+// The result has the rows of x. Those of g stay when x has them too, and are summed when it does not.
+Rows sum_to_like_rows(const ShapeContext& c, size_t input) {
   const Shape &g = c.in[0].shape, &x = c.in[1].shape;
+  if (input == 1) return Rows::same;
   return x.rank() == g.rank() && x.rank() > 0 && x[0] != 1 ? Rows::same : Rows::reduced;
 }
 
@@ -103,6 +104,12 @@ std::vector<TensorSpec> fill_shape(const ShapeContext& c) {
 std::optional<std::vector<int64_t>> fill_value(const ShapeContext& c) {
   const auto& a = c.attrs<FillAttrs>();
   return std::vector<int64_t>(static_cast<size_t>(a.shape.num_elements()), static_cast<int64_t>(a.value));
+}
+
+// In every run: a bound of rows is no size.
+bool are_as_large(const Operand& a, const Operand& b) {
+  return !a.is_number() && !b.is_number() && a.tensor().shape() == b.tensor().shape() &&
+         has_dynamic_rows(a.tensor()) == has_dynamic_rows(b.tensor());
 }
 
 }  // namespace
@@ -191,12 +198,12 @@ constinit const OpDef op_fill = {
 };
 
 Tensor sum_to_like(Operand g, Operand x, Name name) {
-  if (!g.is_number() && !x.is_number() && g.tensor().shape() == x.tensor().shape()) return g.tensor();
+  if (are_as_large(g, x)) return g.tensor();
   return add_op(op_sum_to_like, {g, x}, name);
 }
 
 Tensor broadcast_like(Operand x, Operand like, Name name) {
-  if (!x.is_number() && !like.is_number() && x.tensor().shape() == like.tensor().shape()) return x.tensor();
+  if (are_as_large(x, like)) return x.tensor();
   return add_op(op_broadcast_like, {x, like}, name);
 }
 
@@ -207,7 +214,7 @@ Tensor broadcast_to(Operand x, Extents shape, Name name) {
 
 Tensor size_of(Operand x, SizeOfAttrs attrs, Name name) {
   if (!x.is_number()) {
-    const NodeOutput& of = x.tensor().node()->outputs[static_cast<size_t>(x.tensor().index())];
+    const NodeOutput& of = output_of(x.tensor());
     const auto size = find_size(of.shape, attrs.axes);
     if (size && !of.has_dynamic_rows && kCounts.has(attrs.dtype) && attrs.dtype != i32)
       return constant(HostTensor::full(Shape(), attrs.dtype, static_cast<double>(*size)), name);

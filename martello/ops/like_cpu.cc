@@ -10,8 +10,6 @@
 
 namespace martello {
 
-Kernel identity_cpu(const KernelPlan&);
-
 namespace {
 
 // The dimensions of g that must be summed to reach the shape of x.
@@ -38,11 +36,22 @@ void fill_all(T* y, int64_t count, T value, int threads) {
                [=](int64_t c) { std::fill(y + c * kChunk, y + std::min(count, (c + 1) * kChunk), value); });
 }
 
+// g has at most one row where x has exactly one: none of them sum to 0.
+Kernel copy_or_zero(const KernelPlan& plan) {
+  return [width = static_cast<size_t>(size_of(plan.out[0].dtype))](const KernelRun& run) {
+    const size_t from = static_cast<size_t>(run.in_[0].count) * width,
+                 to = static_cast<size_t>(run.out_[0].count) * width;
+    if (to == 0) return;
+    if (from < to) std::memset(run.out_[0].data, 0, to);
+    else if (run.out_[0].data != run.in_[0].data) std::memcpy(run.out_[0].data, run.in_[0].data, to);
+  };
+}
+
 }  // namespace
 
 Kernel sum_to_like_cpu(const KernelPlan& plan) {
   const auto marked = summed_axes(plan.in[0].shape, plan.in[1].shape);
-  if (std::find(marked.begin(), marked.end(), true) == marked.end()) return identity_cpu(plan);
+  if (std::find(marked.begin(), marked.end(), true) == marked.end()) return copy_or_zero(plan);
   return is_floating(plan.in[0].dtype) ? internal::float_reduce(plan, cpu::Reduction::Kind::sum, marked)
                                        : internal::integer_sum(plan, marked);
 }

@@ -43,6 +43,8 @@ void scatter_rows(const KernelRun& run, const std::string& where, int64_t rows, 
   const auto indices = run.in<I>(1);
   const T* values = run.in<T>(2).data();
   const int64_t n = static_cast<int64_t>(indices.size());
+  MARTELLO_CHECK(is_scalar || run.in_[2].count == n * inner, where, "there are ", n, " indices in this run but ",
+                 run.in_[2].count, " values for rows of ", inner, ": their sizes depend on different data.");
   const int64_t chunks = inner * static_cast<int64_t>(sizeof(T)) < kFewBytes ? 1 : kChunks;
   parallel_for(run.threads, chunks, [=](int64_t chunk) {
     for (int64_t i = 0; i < n; ++i) {

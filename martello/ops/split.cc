@@ -47,6 +47,8 @@ std::vector<int64_t> given_sizes(const ShapeContext& c, int axis, std::vector<in
 std::vector<TensorSpec> split_shape(const ShapeContext& c) {
   const auto& a = c.attrs<SplitAttrs>();
   const int axis = c.check_axis(0, a.axis);
+  MARTELLO_CHECK(a.pieces == 0 || c.in.size() == 1, c.where(), "makes ", a.pieces, " pieces of x but was given ",
+                 c.in.size(), " inputs.");
   const auto sizes =
       a.pieces != 0 ? even_sizes(c, axis, a.pieces) : given_sizes(c, axis, internal::asked_sizes(c, 1, a.sizes));
   std::vector<TensorSpec> out;
@@ -80,8 +82,10 @@ constinit const OpDef op_split = {
         [](const KernelPlan& plan) {
           return split_cpu(plan, normalized_axis(plan.attrs<SplitAttrs>().axis, plan.in[0].shape.rank()));
         },
-    .rows_of = [](const ShapeContext& c,
-                  size_t) { return internal::same_if(c.check_axis(0, c.attrs<SplitAttrs>().axis) > 0); },
+    .rows_of =
+        [](const ShapeContext& c, size_t input) {
+          return internal::same_if(input == 0 && c.check_axis(0, c.attrs<SplitAttrs>().axis) > 0);
+        },
     .cost = internal::copy_cost,
     .family = "Shapes",
 };

@@ -58,7 +58,11 @@ OP_TEST(transpose, transpose_case("matrix", randn({3, 5}), {1, 0}),
          .build = [](TensorList x) { return TensorList{transpose(x[0])}; },
          .reference = [](const HostTensors& in) { return in; }});
 
-OP_REFUSES(transpose, too_few_axes, [] { transpose(placeholder({2, 3}, f32, "x"), {0}); }, {"names 1 dimensions", "has 2"})
+OP_REFUSES(transpose, too_few_axes,
+           [] {
+             transpose(placeholder({2, 3}, f32, "x"), {0});
+           },
+           {"names 1 dimensions", "has 2"})
 OP_REFUSES(transpose, an_axis_twice, [] { transpose(placeholder({2, 3}, f32, "x"), {1, 1}); }, {"dimension 1", "twice"})
 OP_REFUSES(transpose, axis_out_of_range, [] { transpose(placeholder({2, 3}, f32, "x"), {0, 2}); }, {"axis 2"})
 

@@ -14,8 +14,9 @@ namespace {
 void check_initializer(const ShapeContext& c, const VariableAttrs& a) {
   if (a.initializer.is_null()) return;
   const TensorList& outputs = a.initializer.outputs();
-  MARTELLO_CHECK(outputs.size() == 1 && a.initializer.inputs().empty(), c.where(), "an initializer gives 1 tensor of 0 ",
-                 "inputs, this one ", outputs.size(), " of ", a.initializer.inputs().size(), ".");
+  MARTELLO_CHECK(outputs.size() == 1 && a.initializer.inputs().empty(), c.where(),
+                 "an initializer gives 1 tensor of 0 ", "inputs, this one ", outputs.size(), " of ",
+                 a.initializer.inputs().size(), ".");
   MARTELLO_CHECK(outputs[0].dtype() == a.dtype && outputs[0].shape() == a.shape, c.where(), "is ", a.dtype, a.shape,
                  " but its initializer gives ", outputs[0].dtype(), outputs[0].shape(), ". They must be equal.");
 }
