@@ -60,9 +60,10 @@ bool Rewrite::update_inputs(OpNode& node) {
   bool changed = false, must_infer = false;
   for (Tensor& t : node.inputs) {
     const Tensor to = forwarding_.find(t);
-    const auto id = static_cast<size_t>(to.node()->id);
-    must_infer = must_infer || (id < is_better_known_.size() && is_better_known_[id]) ||
-                 (to != t && is_better_known(output_of(t), output_of(to)));
+    for (const OpNode* source : {t.node(), to.node()}) {
+      const auto id = static_cast<size_t>(source->id);
+      must_infer = must_infer || (id < is_better_known_.size() && is_better_known_[id]);
+    }
     changed = changed || to != t;
     t = to;
   }
@@ -92,9 +93,15 @@ bool Rewrite::become(OpNode& node, const OpDef& def, std::vector<Tensor> inputs,
 
 bool Rewrite::forward(OpNode& node, Tensor to) {
   if (!node.controls.empty()) return false;
-  forwarding_.set(node.output(0), to);
+  forward_output(node.output(0), to);
   is_forwarded_[static_cast<size_t>(node.id)] = true;
   return true;
+}
+
+void Rewrite::forward_output(Tensor from, Tensor to) {
+  // Now: a rule may take the output away.
+  if (is_better_known(output_of(from), output_of(to))) is_better_known_[static_cast<size_t>(from.node()->id)] = true;
+  forwarding_.set(from, to);
 }
 
 Tensor Rewrite::add(const OpNode& origin, std::string_view suffix, const OpDef& def, std::vector<Tensor> inputs,

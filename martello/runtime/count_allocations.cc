@@ -39,7 +39,13 @@ void* operator new(size_t bytes, std::align_val_t alignment) {
   if (void* p = std::aligned_alloc(a, (bytes + a) / a * a)) return p;
   throw std::bad_alloc();
 }
+// Also what the standard library forwards to the first one, which a sanitizer replaces by itself.
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  count();
+  return std::malloc(bytes ? bytes : 1);
+}
 void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }

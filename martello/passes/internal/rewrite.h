@@ -36,7 +36,7 @@ class Rewrite {
   // For rules. Both return true when they did it: a node with control edges keeps its users.
   bool become(OpNode& node, const OpDef& def, std::vector<Tensor> inputs, Attrs attrs);
   bool forward(OpNode& node, Tensor to);
-  void forward_output(Tensor from, Tensor to) { forwarding_.set(from, to); }
+  void forward_output(Tensor from, Tensor to);
   // A new node with the line and device of `origin` and a name below its name.
   Tensor add(const OpNode& origin, std::string_view suffix, const OpDef& def, std::vector<Tensor> inputs, Attrs attrs);
 
