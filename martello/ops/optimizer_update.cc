@@ -22,8 +22,10 @@ std::vector<int> input_range(int64_t begin, int64_t count) {
 }
 
 std::vector<TensorSpec> check_update(const ShapeContext& c, int64_t first, int64_t count, int64_t slots) {
-  MARTELLO_CHECK(count >= 0 && static_cast<int64_t>(c.in.size()) == first + count * (2 + slots), c.where(), "takes ",
-                 first + count * (2 + slots), " inputs for ", count, " variables but was given ", c.in.size(), ".");
+  const auto given = static_cast<int64_t>(c.in.size());
+  MARTELLO_CHECK(count >= 0 && count <= given, c.where(), given, " inputs are too few for ", count, " variables.");
+  MARTELLO_CHECK(given == first + count * (2 + slots), c.where(), "takes ", first + count * (2 + slots),
+                 " inputs for ", count, " variables but was given ", given, ".");
   MARTELLO_CHECK(c.in[0].shape.rank() == 0 && (c.in[0].dtype == f32 || c.in[0].dtype == f64), c.where(),
                  "the learning rate needs to be a floating scalar but is ", c.in[0], ".");
   for (int64_t i = 0; i < count; ++i)
