@@ -14,13 +14,7 @@ constexpr double kGeluSlope = 0.79788456080286536, kGeluCubic = 0.044715;       
 
 template <const cpu::Formula& formula>
 constexpr OpDef activation_op(const char* name, const char* doc, GradientFn gradient) {
-  OpDef op = elementwise_op(name, doc, {"x"}, gradient);
-  op.shape = floating_shape;
-  op.cpu = formula_cpu<formula>;
-  op.formula = &formula;
-  op.in_place = {{{0, 0}}};
-  op.family = "Activations";
-  return op;
+  return formula_op<formula>(name, doc, "Activations", gradient);
 }
 
 template <const cpu::Formula& formula>

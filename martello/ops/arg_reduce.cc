@@ -32,35 +32,26 @@ Rows arg_reduce_rows(const ShapeContext& c, size_t) {
   return c.check_axis(0, c.attrs<ArgReduceAttrs>().axis) == 0 ? Rows::refused : Rows::same;
 }
 
+constexpr OpDef arg_reduce_op(const char* name, const char* doc, KernelFn cpu) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {"x"},
+          .outputs = {"index"},
+          .attrs = &attrs_type<ArgReduceAttrs>,
+          .shape = arg_reduce_shape,
+          .gradient = not_differentiable,
+          .cpu = cpu,
+          .rows_of = arg_reduce_rows,
+          .cost = elementwise_cost,
+          .family = "Reductions"};
+}
+
 }  // namespace
 
-constinit const OpDef op_argmax = {
-    .name = "argmax",
-    .doc = "index = where x is largest along `axis`, the first of equal ones",
-    .inputs = {"x"},
-    .outputs = {"index"},
-    .attrs = &attrs_type<ArgReduceAttrs>,
-    .shape = arg_reduce_shape,
-    .gradient = not_differentiable,
-    .cpu = argmax_cpu,
-    .rows_of = arg_reduce_rows,
-    .cost = elementwise_cost,
-    .family = "Reductions",
-};
-
-constinit const OpDef op_argmin = {
-    .name = "argmin",
-    .doc = "index = where x is smallest along `axis`, the first of equal ones",
-    .inputs = {"x"},
-    .outputs = {"index"},
-    .attrs = &attrs_type<ArgReduceAttrs>,
-    .shape = arg_reduce_shape,
-    .gradient = not_differentiable,
-    .cpu = argmin_cpu,
-    .rows_of = arg_reduce_rows,
-    .cost = elementwise_cost,
-    .family = "Reductions",
-};
+constinit const OpDef op_argmax =
+    arg_reduce_op("argmax", "index = where x is largest along `axis`, the first of equal ones", argmax_cpu);
+constinit const OpDef op_argmin =
+    arg_reduce_op("argmin", "index = where x is smallest along `axis`, the first of equal ones", argmin_cpu);
 
 constinit const OpDef op_count_nonzero = {
     .name = "count_nonzero",

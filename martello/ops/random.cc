@@ -103,6 +103,25 @@ Cost random_cost(std::span<const TensorSpec>, std::span<const TensorSpec> out, c
   return {20 * n, n * static_cast<double>(size_of(out[0].dtype))};
 }
 
+using ShapeFn = std::vector<TensorSpec> (*)(const ShapeContext&);
+
+// The facts that ops which fill an asked shape share.
+template <class A>
+constexpr OpDef random_op(const char* name, const char* doc, ShapeFn shape, KernelFn cpu,
+                          NameList inputs = {"counter", "shape..."}) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = inputs,
+          .outputs = {"y"},
+          .attrs = &attrs_type<A>,
+          .shape = shape,
+          .gradient = no_gradient,
+          .cpu = cpu,
+          .counter_input = 0,
+          .cost = random_cost,
+          .family = "Random"};
+}
+
 // Adds the node with its counter and key. The counter's name is unique in the whole graph, subgraphs included; an
 // initializer has no counter, but its nodes are named after the variable.
 template <class A>
@@ -124,89 +143,26 @@ Tensor add_random(const OpDef& def, std::vector<Operand> in, const Extents* shap
 
 }  // namespace
 
-constinit const OpDef op_random_uniform = {
-    .name = "random_uniform",
-    .doc = "y = independent numbers, all equally likely in [low, high)",
-    .inputs = {"counter", "shape..."},
-    .outputs = {"y"},
-    .attrs = &attrs_type<RandomUniformAttrs>,
-    .shape = uniform_shape,
-    .gradient = no_gradient,
-    .cpu = random_uniform_cpu,
-    .counter_input = 0,
-    .cost = random_cost,
-    .family = "Random",
-};
+constinit const OpDef op_random_uniform = random_op<RandomUniformAttrs>(
+    "random_uniform", "y = independent numbers, all equally likely in [low, high)", uniform_shape, random_uniform_cpu);
 
-constinit const OpDef op_random_normal = {
-    .name = "random_normal",
-    .doc = "y = independent normal numbers with `mean` and `stddev`",
-    .inputs = {"counter", "shape..."},
-    .outputs = {"y"},
-    .attrs = &attrs_type<RandomNormalAttrs>,
-    .shape = normal_shape,
-    .gradient = no_gradient,
-    .cpu = random_normal_cpu,
-    .counter_input = 0,
-    .cost = random_cost,
-    .family = "Random",
-};
+constinit const OpDef op_random_normal = random_op<RandomNormalAttrs>(
+    "random_normal", "y = independent normal numbers with `mean` and `stddev`", normal_shape, random_normal_cpu);
 
-constinit const OpDef op_random_truncated_normal = {
-    .name = "random_truncated_normal",
-    .doc = "y = independent normal numbers, none further than two `stddev` from `mean`",
-    .inputs = {"counter", "shape..."},
-    .outputs = {"y"},
-    .attrs = &attrs_type<RandomNormalAttrs>,
-    .shape = normal_shape,
-    .gradient = no_gradient,
-    .cpu = random_truncated_normal_cpu,
-    .counter_input = 0,
-    .cost = random_cost,
-    .family = "Random",
-};
+constinit const OpDef op_random_truncated_normal = random_op<RandomNormalAttrs>(
+    "random_truncated_normal", "y = independent normal numbers, none further than two `stddev` from `mean`",
+    normal_shape, random_truncated_normal_cpu);
 
-constinit const OpDef op_random_bernoulli = {
-    .name = "random_bernoulli",
-    .doc = "y = true with probability p, else false",
-    .inputs = {"counter", "shape..."},
-    .outputs = {"y"},
-    .attrs = &attrs_type<RandomBernoulliAttrs>,
-    .shape = bernoulli_shape,
-    .gradient = no_gradient,
-    .cpu = random_bernoulli_cpu,
-    .counter_input = 0,
-    .cost = random_cost,
-    .family = "Random",
-};
+constinit const OpDef op_random_bernoulli = random_op<RandomBernoulliAttrs>(
+    "random_bernoulli", "y = true with probability p, else false", bernoulli_shape, random_bernoulli_cpu);
 
-constinit const OpDef op_random_integers = {
-    .name = "random_integers",
-    .doc = "y = independent whole numbers, all equally likely in [low, high)",
-    .inputs = {"counter", "shape..."},
-    .outputs = {"y"},
-    .attrs = &attrs_type<RandomIntegersAttrs>,
-    .shape = integers_shape,
-    .gradient = no_gradient,
-    .cpu = random_integers_cpu,
-    .counter_input = 0,
-    .cost = random_cost,
-    .family = "Random",
-};
+constinit const OpDef op_random_integers = random_op<RandomIntegersAttrs>(
+    "random_integers", "y = independent whole numbers, all equally likely in [low, high)", integers_shape,
+    random_integers_cpu);
 
-constinit const OpDef op_random_permutation = {
-    .name = "random_permutation",
-    .doc = "y = 0 ... n - 1 in an order of which all are equally likely",
-    .inputs = {"counter", "n..."},
-    .outputs = {"y"},
-    .attrs = &attrs_type<RandomPermutationAttrs>,
-    .shape = permutation_shape,
-    .gradient = no_gradient,
-    .cpu = random_permutation_cpu,
-    .counter_input = 0,
-    .cost = random_cost,
-    .family = "Random",
-};
+constinit const OpDef op_random_permutation = random_op<RandomPermutationAttrs>(
+    "random_permutation", "y = 0 ... n - 1 in an order of which all are equally likely", permutation_shape,
+    random_permutation_cpu, {"counter", "n..."});
 
 constinit const OpDef op_random_categorical = {
     .name = "random_categorical",

@@ -9,13 +9,7 @@ constexpr double kTwoBySqrtPi = 1.1283791670955126;
 
 template <const cpu::Formula& formula>
 constexpr OpDef math_op(const char* name, const char* doc, GradientFn gradient) {
-  OpDef op = elementwise_op(name, doc, {"x"}, gradient);
-  op.shape = floating_shape;
-  op.cpu = formula_cpu<formula>;
-  op.formula = &formula;
-  op.in_place = {{{0, 0}}};
-  op.family = "Element-wise math";
-  return op;
+  return formula_op<formula>(name, doc, "Element-wise math", gradient);
 }
 
 template <const cpu::Formula& formula, const PlainLoops& loops>

@@ -42,4 +42,16 @@ constexpr OpDef elementwise_op(const char* name, const char* doc, NameList input
           .cost = elementwise_cost};
 }
 
+// y = formula(x) of a floating x.
+template <const cpu::Formula& formula>
+constexpr OpDef formula_op(const char* name, const char* doc, const char* family, GradientFn gradient) {
+  OpDef op = elementwise_op(name, doc, {"x"}, gradient);
+  op.shape = floating_shape;
+  op.cpu = formula_cpu<formula>;
+  op.formula = &formula;
+  op.in_place = {{{0, 0}}};
+  op.family = family;
+  return op;
+}
+
 }  // namespace martello
