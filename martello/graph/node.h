@@ -50,6 +50,11 @@ struct OpNode {
 
 inline const NodeOutput& output_of(const Tensor& t) { return t.node()->outputs[static_cast<size_t>(t.index())]; }
 inline bool has_dynamic_rows(const Tensor& t) { return output_of(t).has_dynamic_rows; }
+// The tensor whose bytes these are: `t` itself, or what it is an alias of.
+inline Tensor alias_source(Tensor t) {
+  while (t.node()->def->is_alias && t.index() == 0) t = t.node()->inputs[0];
+  return t;
+}
 
 // How the rows of an input pass through a node.
 Rows rows_of(const OpNode& node, size_t input);

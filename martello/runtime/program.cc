@@ -234,7 +234,7 @@ class Compiler {
   // A step that reads another device's value of the same segment waits for the step that makes it.
   void link_devices(const OpNode& node, ProgramStep& step) {
     if (program_->devices.size() == 1) return;
-    for (const Tensor& t : node.inputs) wait_for(*source_step(t).node(), node, step);
+    for (const Tensor& t : node.inputs) wait_for(*alias_source(t).node(), node, step);
     for (const OpNode* c : node.controls) wait_for(*c, node, step);
     for (int i : write_targets(node)) {  // writes of one variable follow each other, wherever they run
       const OpNode*& last = last_write_[node.inputs[static_cast<size_t>(i)].node()];
@@ -244,11 +244,6 @@ class Compiler {
     const int device = device_index_.at(node.device);
     made_by_[&node] = {program_->segments.size() - 1, device,
                        program_->segments.back().steps[static_cast<size_t>(device)].size() - 1};
-  }
-
-  static Tensor source_step(Tensor t) {
-    while (t.node()->def->is_alias) t = t.node()->inputs[0];
-    return t;
   }
 
   void wait_for(const OpNode& producer, const OpNode& node, ProgramStep& step) {

@@ -25,8 +25,8 @@ bool acts(const OpNode& node) { return node.def->effect == Effect::read || node.
 
 // The variable whose memory this tensor is, or null.
 OpNode* variable_behind(Tensor t) {
-  while (t.node()->def->is_alias && t.index() == 0) t = t.node()->inputs[0];
-  return t.node()->def == &op_variable ? t.node() : nullptr;
+  OpNode* source = alias_source(t).node();
+  return source->def == &op_variable ? source : nullptr;
 }
 
 class Stages {
