@@ -1,7 +1,6 @@
 // A device for every node. A value used on another device than its own gets one copy there:
 //   %y = relu(%x) on("cpu:1"), %x on cpu:0  =>  %x_to_cpu1 = copy(%x) on("cpu:1");  %y = relu(%x_to_cpu1)
 #include <martello/base/error.h>
-#include <martello/graph/core_ops.h>
 #include <martello/graph/write_targets.h>
 #include <martello/ops/assign.h>
 #include <martello/passes/plan_graph.h>
@@ -11,11 +10,6 @@
 
 namespace martello {
 namespace {
-
-bool needs_no_kernel(const OpDef& def) {
-  return def.is_alias || def.effect == Effect::feed || def.effect == Effect::variable || &def == &op_constant ||
-         &def == &op_group;
-}
 
 void choose_device(OpNode& node) {
   // A write runs where its variable lives, and a value without work where it is first asked for.

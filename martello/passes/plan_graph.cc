@@ -10,6 +10,11 @@
 
 namespace martello {
 
+bool needs_no_kernel(const OpDef& def) {
+  return def.is_alias || def.effect == Effect::feed || def.effect == Effect::variable || &def == &op_constant ||
+         &def == &op_group;
+}
+
 bool gives_nothing(const OpNode& node) {
   const auto is_empty = [](const NodeOutput& o) {
     return !o.has_dynamic_rows && o.shape.is_known() && o.shape.num_elements() == 0;

@@ -38,6 +38,9 @@ class Users {
   std::vector<std::vector<Entry>> entries_;  // by node id, output index
 };
 
+// An op whose value lies somewhere already, or that has none: a plan has no step for it.
+bool needs_no_kernel(const OpDef& def);
+
 // A pure node whose results have no elements has nothing to do, however large its other dimensions are.
 bool gives_nothing(const OpNode& node);
 

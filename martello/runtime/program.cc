@@ -24,11 +24,7 @@ bool Program::has_update() const {
 
 namespace {
 
-bool has_step(const OpNode& node) {
-  const Effect e = node.def->effect;
-  return !gives_nothing(node) && !node.def->is_alias && e != Effect::feed && e != Effect::variable &&
-         node.def != &op_constant && node.def != &op_group;
-}
+bool has_step(const OpNode& node) { return !needs_no_kernel(*node.def) && !gives_nothing(node); }
 
 class Compiler {
  public:
