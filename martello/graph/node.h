@@ -85,6 +85,8 @@ struct Graph::Impl : std::enable_shared_from_this<Graph::Impl> {
   std::vector<Tensor> capture_inputs;  // the `arg` nodes that stand for them
   std::vector<InlinedBody> inlined;
 
+  // Also a body within an initializer.
+  bool is_inside_initializer() const { return is_initializer || (parent && parent->is_inside_initializer()); }
   // `name` under no scope, made unique by a suffix.
   std::string unique_name(std::string_view name);
   std::string unique_scope(const std::string& name);

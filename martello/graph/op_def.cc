@@ -115,13 +115,10 @@ std::vector<Tensor> inputs_of(const OpDef& def, const std::vector<Operand>& in, 
   return inputs;
 }
 
-bool is_initializer(const Graph::Impl& graph) {
-  return graph.is_initializer || (graph.parent && is_initializer(*graph.parent));
-}
-
 // A run advances the counter of a random op: it is a variable, or comes from outside; an initializer counts nothing.
 void check_counter(const OpDef& def, const std::vector<Tensor>& inputs, Name name, const Graph::Impl& graph) {
-  if (def.counter_input < 0 || static_cast<size_t>(def.counter_input) >= inputs.size() || is_initializer(graph)) return;
+  if (def.counter_input < 0 || static_cast<size_t>(def.counter_input) >= inputs.size()) return;
+  if (graph.is_inside_initializer()) return;
   const OpNode& counter = *inputs[static_cast<size_t>(def.counter_input)].node();
   MARTELLO_CHECK(counter.def->effect == Effect::variable || counter.def->effect == Effect::feed, "[", def.name, " '",
                  name.text(), "'] its counter '", counter.name, "' is a ", counter.def->name,

@@ -211,15 +211,9 @@ VariableGetterScope::~VariableGetterScope() {
   if (auto* context = open_.close()) context->variable_getters.pop_back();
 }
 
-namespace {
-// Set while an initializer is built: its random ops draw from run 0, whatever has run since.
-bool is_initializer(const Graph::Impl& graph) {
-  return graph.is_initializer || (graph.parent && is_initializer(*graph.parent));
-}
-}  // namespace
-
 Tensor random_counter(const std::string& op_name) {
-  if (is_initializer(*internal::get_build_context().graph)) return constant(HostTensor({2}, i64), "counter");
+  // Random ops of an initializer draw from run 0, whatever has run since.
+  if (internal::get_build_context().graph->is_inside_initializer()) return constant(HostTensor({2}, i64), "counter");
   VariableOptions options{.shape = {2},
                           .dtype = i64,
                           .initializer = zeros(),
