@@ -44,6 +44,8 @@ class Compiler {
     plan_arenas(*program_, plan_, schedule_, values_, store_);
     program_->report.nodes = static_cast<int64_t>(plan_.impl().nodes.size());
     program_->graph = plan_.graph;
+    program_->report.total_milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - plan_.start).count();
     return program_;
   }
 
