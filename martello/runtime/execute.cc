@@ -32,6 +32,16 @@ void copy_out(const RunTensor& from, const TensorSpec& spec, HostTensor& to) {
   if (from.count > 0) std::memcpy(to.mutable_raw(), from.data, static_cast<size_t>(to.num_bytes()));
 }
 
+void trace_segment(Lane& lane, BoundProgram& bound, size_t segment, size_t devices, RunTrace& trace) {
+  std::mutex mutex;
+  lane.team().run(devices, [&](size_t device) {
+    RunTrace own;
+    bound.run_segment(segment, device, &own);
+    std::lock_guard lock(mutex);
+    trace.events.insert(trace.events.end(), own.events.begin(), own.events.end());
+  });
+}
+
 }  // namespace
 
 Lane& Session::Impl::take_lane() {
@@ -72,15 +82,10 @@ void Session::Impl::run_segments(BoundProgram& bound, const Plan& plan, Lane& la
     for (size_t i = 0; i < program.fetches.size(); ++i)
       if (program.fetches[i].segment == segment) copy_out(bound.fetch(i), program.fetches[i].spec, outputs[i]);
   };
-  std::mutex trace_mutex;
   const auto run = [&](size_t s) {
-    lane.team().run(program.devices.size(), [&](size_t device) {
-      if (!trace) return bound.run_segment(s, device, nullptr);
-      RunTrace own;
-      bound.run_segment(s, device, &own);
-      std::lock_guard lock(trace_mutex);
-      trace->events.insert(trace->events.end(), own.events.begin(), own.events.end());
-    });
+    const size_t devices = program.devices.size();
+    if (trace) return trace_segment(lane, bound, s, devices, *trace);
+    lane.team().run(devices, [&](size_t device) { bound.run_segment(s, device, nullptr); });
   };
   std::shared_lock shared(store.mutex);
   refresh_variables(bound, plan);
