@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/base/strings.h>
 #include <martello/graph/attrs.h>
 #include <martello/tensor/device.h>
 #include <martello/tensor/tensor_spec.h>
@@ -22,6 +23,8 @@ class Communicator;
 struct OpInfo {
   std::string_view name;
   const char* type = "";
+
+  std::string where() const { return str("[", type, " '", name, "'] "); }  // "[softmax 'prob'] "
 };
 
 // A tensor as a kernel sees it at run time. `rows` is the size of dimension 0, which may be smaller than planned when

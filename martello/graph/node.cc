@@ -81,7 +81,6 @@ std::string inputs_text(const OpNode& node) {
 }
 }  // namespace
 
-std::string OpNode::where() const { return str("[", def->name, " '", name, "'] "); }
 std::string OpNode::context() const { return line.known() ? str("at ", line.str()) : std::string(); }
 
 std::string Graph::Impl::unique_name(std::string_view name) {

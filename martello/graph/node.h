@@ -42,8 +42,7 @@ struct OpNode {
 
   Tensor output(int i) { return Tensor(Operation(this), i); }
   OpInfo info() const { return {name, def->name}; }
-  // "[matmul 'fc/matmul'] "
-  std::string where() const;
+  std::string where() const { return info().where(); }
   // "  at model.cc:12"-style context for errors; "" when unknown
   std::string context() const;
 };

@@ -22,8 +22,6 @@ bool NameList::is_variadic() const {
   return n > 0 && std::string_view(names[n - 1]).ends_with("...");
 }
 
-std::string ShapeContext::where() const { return str("[", op.type, " '", op.name, "'] "); }
-
 namespace {
 std::string input_name(const ShapeContext& c, size_t i) {
   const OpDef* def = find_op(c.op.type);

@@ -32,7 +32,7 @@ struct ShapeContext {
     return attributes->get<A>();
   }
   const std::vector<int64_t>* value(size_t i) const { return i < values.size() ? values[i] : nullptr; }
-  std::string where() const;  // "[softmax 'prob'] "
+  std::string where() const { return op.where(); }
   // Throws unless input i has one of these properties; texts name the node, the input and both values.
   void check_rank(size_t i, int rank) const;
   void check_floating(size_t i) const;

@@ -28,7 +28,7 @@ Kernel boolean_mask_cpu(const KernelPlan& plan) {
   const Shape &x = plan.in[0].shape, &mask = plan.in[1].shape;
   const int64_t row_bytes = x.num_elements(mask.rank(), x.rank()) * size_of(plan.in[0].dtype);
   const int64_t bound = mask.num_elements();
-  const std::string op = str("[", plan.op.type, " '", plan.op.name, "'] ");
+  const std::string op = plan.op.where();
   Kernel kernel([row_bytes, bound, op](const KernelRun& run) {
     MARTELLO_CHECK(run.in_rows(0) == run.in_rows(1), op, "x has ", run.in_rows(0), " rows in this run, mask has ",
                    run.in_rows(1), ".");
@@ -51,7 +51,7 @@ Kernel boolean_mask_cpu(const KernelPlan& plan) {
 Kernel boolean_mask_grad_cpu(const KernelPlan& plan) {
   const Shape &dy = plan.in[0].shape, &mask = plan.in[1].shape;
   const int64_t row_bytes = dy.num_elements(1, dy.rank()) * size_of(plan.in[0].dtype), bound = mask.num_elements();
-  const std::string op = str("[", plan.op.type, " '", plan.op.name, "'] ");
+  const std::string op = plan.op.where();
   Kernel kernel([row_bytes, op](const KernelRun& run) {
     int64_t* positions = reinterpret_cast<int64_t*>(run.scratch);
     const int64_t n = run.in_[1].count;

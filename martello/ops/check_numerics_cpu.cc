@@ -2,7 +2,6 @@
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
 #include <martello/ops/check_numerics.h>
-#include <martello/ops/internal/labels.h>
 
 #include <algorithm>
 #include <atomic>
@@ -73,7 +72,7 @@ Kernel check_kernel(const KernelPlan& plan, const std::string& where) {
 
 Kernel check_numerics_cpu(const KernelPlan& plan) {
   const std::string& message = plan.attrs<CheckNumericsAttrs>().message;
-  const std::string where = str(internal::kernel_where(plan.op), message, message.empty() ? "" : ": ");
+  const std::string where = str(plan.op.where(), message, message.empty() ? "" : ": ");
   return plan.in[0].dtype == f32 ? check_kernel<float>(plan, where) : check_kernel<double>(plan, where);
 }
 

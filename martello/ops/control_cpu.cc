@@ -35,7 +35,6 @@ std::string text_of(const TensorSpec& spec, const RunTensor& t, int64_t most) {
 }
 
 std::vector<TensorSpec> copied(std::span<const TensorSpec> specs) { return {specs.begin(), specs.end()}; }
-std::string where_of(const KernelPlan& plan) { return str("[", plan.op.type, " '", plan.op.name, "'] "); }
 
 struct HostCall {
   std::string where;
@@ -68,7 +67,7 @@ struct HostCall {
 }  // namespace
 
 Kernel host_call_cpu(const KernelPlan& plan) {
-  return HostCall{where_of(plan), plan.attrs<HostCallAttrs>().fn, copied(plan.in), copied(plan.out)};
+  return HostCall{plan.op.where(), plan.attrs<HostCallAttrs>().fn, copied(plan.in), copied(plan.out)};
 }
 
 Kernel print_cpu(const KernelPlan& plan) {
@@ -86,7 +85,7 @@ Kernel print_cpu(const KernelPlan& plan) {
 
 Kernel assert_that_cpu(const KernelPlan& plan) {
   constexpr int64_t kShown = 16;
-  return [where = where_of(plan), message = plan.attrs<AssertAttrs>().message,
+  return [where = plan.op.where(), message = plan.attrs<AssertAttrs>().message,
           in = copied(plan.in)](const KernelRun& run) {
     const auto condition = run.in<bool>(0);
     const auto first = std::find(condition.begin(), condition.end(), false);

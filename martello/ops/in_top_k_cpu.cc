@@ -33,7 +33,7 @@ bool is_argmax(const T* x, int64_t n, int64_t target) {
 template <class T, class Y, class F>
 Kernel per_row_kernel(const KernelPlan& plan, F of_row) {
   const int64_t classes = plan.in[0].shape[-1], chunk = internal::rows_per_chunk(classes);
-  return Kernel([=, where = internal::kernel_where(plan.op), dtype = plan.in[1].dtype](const KernelRun& run) {
+  return Kernel([=, where = plan.op.where(), dtype = plan.in[1].dtype](const KernelRun& run) {
     const Labels targets(where, run.in_[1], dtype, classes);
     const T* x = static_cast<const T*>(run.in_[0].data);
     Y* y = static_cast<Y*>(run.out_[0].data);

@@ -141,7 +141,7 @@ class RunRows {
  public:
   RunRows(const KernelPlan& plan, const MatmulFlags& flags) : k_(plan.in[0].shape[flags.transpose_a ? -2 : -1]) {
     const int ra = plan.in[0].shape.rank(), rb = plan.in[1].shape.rank(), ry = plan.out[0].shape.rank();
-    where_ = str("[", plan.op.type, " '", plan.op.name, "'] ");
+    where_ = plan.op.where();
     planned_ = plan.out[0].shape[0];
     is_a_summed_ = ra == 2 && rb == 2 && flags.transpose_a;
     is_b_summed_ = ra == 2 && rb == 2 && !flags.transpose_b;
@@ -251,8 +251,7 @@ Kernel internal::plan_matmul(const KernelPlan& plan, const MatmulFlags& flags) {
     case DType::i64: return own_kernel<IntegerMatmul<int64_t>>(plan, sizes, flags);
     default: break;
   }
-  MARTELLO_ASSERT(false, "[", plan.op.type, " '", plan.op.name, "'] ", plan.out[0].dtype,
-                  " passed the shape function.");
+  MARTELLO_ASSERT(false, plan.op.where(), plan.out[0].dtype, " passed the shape function.");
   return Kernel();
 }
 

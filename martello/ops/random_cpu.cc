@@ -40,9 +40,8 @@ Plan make_plan(const KernelPlan& plan, int64_t key, int64_t per_block) {
   p.rows = y.rank() > 0 ? y[0] : 1;
   p.task.row_elements = y.rank() > 0 ? y.num_elements(1, y.rank()) : 1;
   const int64_t row_blocks = ceil_div(p.task.row_elements, per_block);
-  MARTELLO_CHECK(row_blocks <= int64_t{1} << 32, "[", plan.op.type, " '", plan.op.name, "'] a row of ", y, " has ",
-                 p.task.row_elements, " elements; the counter counts ", per_block << 32,
-                 ". Cut it along another axis 0.");
+  MARTELLO_CHECK(row_blocks <= int64_t{1} << 32, plan.op.where(), "a row of ", y, " has ", p.task.row_elements,
+                 " elements; the counter counts ", per_block << 32, ". Cut it along another axis 0.");
   p.blocks = checked_mul(p.rows, row_blocks);
   return p;
 }

@@ -81,7 +81,7 @@ Kernel eye_cpu(const KernelPlan& plan) {
 }
 
 Kernel invert_permutation_cpu(const KernelPlan& plan) {
-  const std::string op = str("[", plan.op.type, " '", plan.op.name, "'] ");
+  const std::string op = plan.op.where();
   return Kernel([op, is_i32 = plan.in[0].dtype == i32](const KernelRun& run) {
     const size_t n = static_cast<size_t>(run.in_[0].count);
     if (is_i32) {

@@ -119,9 +119,7 @@ void link_indices(const int64_t* row, const RowBlocks& blocks, int64_t* links) {
 }  // namespace
 
 RowIndex::RowIndex(const KernelPlan& plan, int input, std::vector<int64_t> limits)
-    : op_(str("[", plan.op.type, " '", plan.op.name, "'] ")),
-      dtype_(plan.in[static_cast<size_t>(input)].dtype),
-      limits_(std::move(limits)) {}
+    : op_(plan.op.where()), dtype_(plan.in[static_cast<size_t>(input)].dtype), limits_(std::move(limits)) {}
 
 void RowIndex::refuse(int64_t element, int64_t value, int64_t limit) const {
   const int64_t width = static_cast<int64_t>(limits_.size());

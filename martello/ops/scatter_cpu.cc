@@ -10,8 +10,6 @@ namespace {
 using internal::RowBlocks;
 using internal::RowIndex;
 
-std::string where_of(const KernelPlan& plan) { return str("[", plan.op.type, " '", plan.op.name, "'] "); }
-
 // Row numbers, then the links of add_rows().
 int64_t scratch_bytes(const RowBlocks& b) {
   const int64_t per_batch = checked_add(b.rows, checked_mul(2, b.indices));
@@ -48,8 +46,8 @@ Kernel scatter_nd_cpu(const KernelPlan& plan) {
   const int64_t tuples = indices.num_elements(0, indices.rank() - 1);
   const RowBlocks blocks{1, 1, y.num_elements(0, depth), y.num_elements(depth, y.rank()), tuples};
   const Scatter scatter{
-      blocks,        RowIndex(plan, 0, y.slice(0, depth).symbolic()), plan.out[0].dtype, 0, 1, depth > 0 ? y[0] : 1,
-      where_of(plan)};
+      blocks,         RowIndex(plan, 0, y.slice(0, depth).symbolic()), plan.out[0].dtype, 0, 1, depth > 0 ? y[0] : 1,
+      plan.op.where()};
   Kernel kernel([scatter, depth, tuples](const KernelRun& run) {
     scatter.run(run, depth > 0 ? run.in_[0].count / depth : tuples);
   });
@@ -59,7 +57,7 @@ Kernel scatter_nd_cpu(const KernelPlan& plan) {
 Kernel densify_cpu(const KernelPlan& plan) {
   const Shape& y = plan.out[0].shape;
   const RowBlocks blocks{1, 1, y[0], y.num_elements(1, y.rank()), plan.in[0].shape.num_elements()};
-  const Scatter scatter{blocks, RowIndex(plan, 0, {y[0]}), plan.out[0].dtype, 0, 1, y[0], where_of(plan)};
+  const Scatter scatter{blocks, RowIndex(plan, 0, {y[0]}), plan.out[0].dtype, 0, 1, y[0], plan.op.where()};
   Kernel kernel([scatter](const KernelRun& run) { scatter.run(run, run.in_[0].count); });
   return kernel.scratch(scratch_bytes(blocks));
 }
@@ -70,7 +68,7 @@ Kernel gather_grad_cpu(const KernelPlan& plan) {
   const int axis = normalized_axis(a.axis, dx.rank());
   const RowBlocks blocks{dx.num_elements(0, a.batch_dims), dx.num_elements(a.batch_dims, axis), dx[axis],
                          dx.num_elements(axis + 1, dx.rank()), indices.num_elements(a.batch_dims, indices.rank())};
-  const Scatter scatter{blocks, RowIndex(plan, 1, {dx[axis]}), plan.out[0].dtype, 1, 0, dx[axis], where_of(plan)};
+  const Scatter scatter{blocks, RowIndex(plan, 1, {dx[axis]}), plan.out[0].dtype, 1, 0, dx[axis], plan.op.where()};
   Kernel kernel([scatter, n = blocks.indices](const KernelRun& run) { scatter.run(run, n); });
   return kernel.scratch(scratch_bytes(blocks));
 }

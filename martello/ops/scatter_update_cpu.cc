@@ -65,7 +65,7 @@ Kernel scatter_kernel(const KernelPlan& plan) {
   const int64_t inner = v.num_elements(1, v.rank());
   const int64_t rows = v[0];
   const bool is_scalar = plan.in[2].shape.rank() == 0;
-  const std::string where = str("[", plan.op.type, " '", plan.op.name, "'] ");
+  const std::string where = plan.op.where();
   return visit_dtype(plan.in[0].dtype, [&](auto zero) -> Kernel {
     using T = decltype(zero);
     if (plan.in[1].dtype == i32)
@@ -91,7 +91,7 @@ Kernel scatter_sub_cpu(const KernelPlan& plan) { return scatter_kernel<Update::s
 Kernel scatter_assign_cpu(const KernelPlan& plan) { return scatter_kernel<Update::assign>(plan); }
 
 Kernel check_indices_cpu(const KernelPlan& plan) {
-  const std::string where = str("[", plan.op.type, " '", plan.op.name, "'] ");
+  const std::string where = plan.op.where();
   const int64_t limit = plan.attrs<CheckIndicesAttrs>().limit;
   return plan.in[0].dtype == i32 ? check_kernel<int32_t>(where, limit) : check_kernel<int64_t>(where, limit);
 }

@@ -31,7 +31,7 @@ template <class T>
 Kernel loss_kernel(const KernelPlan& plan) {
   const int64_t classes = plan.in[0].shape[plan.in[0].shape.rank() - 1];
   const int64_t group = std::min(cpu::kSoftmaxRows, internal::rows_per_chunk(classes));
-  return Kernel([=, where = internal::kernel_where(plan.op), label_dtype = plan.in[1].dtype](const KernelRun& run) {
+  return Kernel([=, where = plan.op.where(), label_dtype = plan.in[1].dtype](const KernelRun& run) {
     const Labels labels(where, run.in_[1], label_dtype, classes);
     const LossRun<T> l{static_cast<const T*>(run.in_[0].data), static_cast<T*>(run.out_[0].data),
                        static_cast<T*>(run.out_[1].data), classes};
@@ -62,7 +62,7 @@ template <class T>
 Kernel grad_kernel(const KernelPlan& plan) {
   const int64_t classes = plan.in[0].shape[plan.in[0].shape.rank() - 1];
   const int64_t group = std::min(cpu::kSoftmaxRows, internal::rows_per_chunk(classes));
-  return Kernel([=, where = internal::kernel_where(plan.op), label_dtype = plan.in[1].dtype](const KernelRun& run) {
+  return Kernel([=, where = plan.op.where(), label_dtype = plan.in[1].dtype](const KernelRun& run) {
     const Labels labels(where, run.in_[1], label_dtype, classes);
     const GradRun<T> g{static_cast<const T*>(run.in_[0].data), static_cast<const T*>(run.in_[2].data),
                        static_cast<T*>(run.out_[0].data), classes};

@@ -86,7 +86,7 @@ Kernel top_k_cpu(const KernelPlan& plan) {
 
 Kernel take_along_last_cpu(const KernelPlan& plan) {
   const int64_t n = last_of(plan.in[0]), k = last_of(plan.in[1]);
-  const auto where = internal::kernel_where(plan.op);
+  const auto where = plan.op.where();
   return for_numeric(plan.in[0].dtype, [=, index_dtype = plan.in[1].dtype]<class T>(T) {
     return Kernel([=](const KernelRun& run) {
       const Labels indices(where, run.in_[1], index_dtype, n, "indices", "elements");
@@ -100,7 +100,7 @@ Kernel take_along_last_cpu(const KernelPlan& plan) {
 
 Kernel add_along_last_cpu(const KernelPlan& plan) {
   const int64_t n = last_of(plan.out[0]), k = last_of(plan.in[1]);
-  const auto where = internal::kernel_where(plan.op);
+  const auto where = plan.op.where();
   return for_numeric(plan.in[0].dtype, [=, index_dtype = plan.in[1].dtype]<class T>(T) {
     return Kernel([=](const KernelRun& run) {
       const Labels indices(where, run.in_[1], index_dtype, n, "indices", "elements");

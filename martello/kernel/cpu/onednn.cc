@@ -89,7 +89,7 @@ void throw_status(const std::string& where, const char* call, dnnl_status_t stat
 }
 
 void rethrow(const OpInfo& op, const char* call, const dnnl::error& error) {
-  throw_status(str("[", op.type, " '", op.name, "'] "), call, error.status);
+  throw_status(op.where(), call, error.status);
 }
 
 Layout make_layout(const dnnl::memory::desc& desc) {

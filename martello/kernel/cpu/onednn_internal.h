@@ -39,7 +39,7 @@ template <class P, class F>
 Primitive make_primitive(const OpInfo& op, const char* call, int threads, F&& create) try {
   ThreadCount scope(threads);
   auto made = std::make_shared<Primitive::Impl>();
-  made->where = str("[", op.type, " '", op.name, "'] ");
+  made->where = op.where();
   const auto pd = create(*made);
   made->primitive = P(pd);
   made->scratch = pd.scratchpad_desc();

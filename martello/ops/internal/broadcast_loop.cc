@@ -14,8 +14,8 @@ int64_t stride_of(const Shape& x, int d, int rank) {
 }  // namespace
 
 BroadcastLoop::BroadcastLoop(const KernelPlan& plan) {
-  MARTELLO_ASSERT(plan.in.size() <= kMaxInputs, "[", plan.op.type, " '", plan.op.name, "'] has ", plan.in.size(),
-                  " inputs, the loop takes ", kMaxInputs);
+  MARTELLO_ASSERT(plan.in.size() <= kMaxInputs, plan.op.where(), "has ", plan.in.size(), " inputs, the loop takes ",
+                  kMaxInputs);
   const Shape& y = plan.out[0].shape;
   const int rank = y.rank();
   for (int d = rank - 1; d >= 0; --d) {

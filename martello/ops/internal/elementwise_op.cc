@@ -57,8 +57,7 @@ Kernel program_kernel(const KernelPlan& plan, const cpu::ElementwiseProgram& pro
                       const std::optional<cpu::Reduction>& reduction) {
   const std::vector<Shape> shapes = shapes_of(plan.in);
   const ElementwiseKernel kernel(program, computed, shapes, reduction);
-  const RunRows rows{inputs_with_rows(plan.in, computed), computed.rank() > 0 && computed[0] == 1,
-                     str("[", plan.op.type, " '", plan.op.name, "'] ")};
+  const RunRows rows{inputs_with_rows(plan.in, computed), computed.rank() > 0 && computed[0] == 1, plan.op.where()};
   const auto run_program = [kernel, rows, inputs = plan.in.size(), outputs = plan.out.size()](const KernelRun& run) {
     const void* in[cpu::kMaxElementwiseInputs];
     void* out[cpu::kMaxElementwiseOutputs];

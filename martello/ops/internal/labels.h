@@ -39,7 +39,4 @@ class Labels {
   bool is_i32_;
 };
 
-// "[softmax 'prob'] ", for errors of a run.
-inline std::string kernel_where(const OpInfo& op) { return str("[", op.type, " '", op.name, "'] "); }
-
 }  // namespace martello::internal

@@ -88,7 +88,7 @@ Kernel where_of(const KernelPlan& plan) {
 Kernel PlainLoops::plan(const KernelPlan& plan) const {
   const DType dtype = plan.in.back().dtype;
   const KernelFn fn = dtype == DType::i32 ? i32 : dtype == DType::i64 ? i64 : dtype == DType::u8 ? u8 : boolean;
-  MARTELLO_ASSERT(fn != nullptr, "[", plan.op.type, " '", plan.op.name, "'] has no loop for ", dtype);
+  MARTELLO_ASSERT(fn != nullptr, plan.op.where(), "has no loop for ", dtype);
   return fn(plan);
 }
 

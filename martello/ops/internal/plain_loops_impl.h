@@ -61,7 +61,7 @@ Kernel binary_loop(const KernelPlan& plan) {
   const Run runs[2][2] = {{binary_run<F, T, 0, 0, Y>, binary_run<F, T, 0, 1, Y>},
                           {binary_run<F, T, 1, 0, Y>, binary_run<F, T, 1, 1, Y>}};
   const Run body = runs[loop.step(0)][loop.step(1)];
-  const std::string where = str("[", plan.op.type, " '", plan.op.name, "'] ");
+  const std::string where = plan.op.where();
   return [loop, body, where](const KernelRun& run) {
     const auto *a = input_of<T>(run, 0), *b = input_of<T>(run, 1);
     auto* y = output_of<Y>(run);
