@@ -15,15 +15,11 @@ namespace martello {
 namespace cpu {
 template <>
 const GemmLoops<float>& gemm_loops<float>() {
-  static constexpr const GemmLoops<float>* levels[kIsas] = {&v2::gemm_loops_f32, &v3::gemm_loops_f32,
-                                                            &v4::gemm_loops_f32};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::gemm_loops_f32, v3::gemm_loops_f32, v4::gemm_loops_f32);
 }
 template <>
 const GemmLoops<double>& gemm_loops<double>() {
-  static constexpr const GemmLoops<double>* levels[kIsas] = {&v2::gemm_loops_f64, &v3::gemm_loops_f64,
-                                                             &v4::gemm_loops_f64};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::gemm_loops_f64, v3::gemm_loops_f64, v4::gemm_loops_f64);
 }
 }  // namespace cpu
 

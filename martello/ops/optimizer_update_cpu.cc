@@ -12,8 +12,7 @@ namespace {
 constexpr int64_t kChunk = 16384;  // elements; a fixed cut, so that threads change nothing
 
 const cpu::UpdateLoops& loops() {
-  static const cpu::UpdateLoops* table[] = {&cpu::v2::update_loops, &cpu::v3::update_loops, &cpu::v4::update_loops};
-  return *table[static_cast<int>(cpu::host_isa())];
+  return cpu::of_host_isa(cpu::v2::update_loops, cpu::v3::update_loops, cpu::v4::update_loops);
 }
 
 // A piece of one variable.

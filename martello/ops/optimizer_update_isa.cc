@@ -48,7 +48,6 @@ void adam(const AdamSpan<T>& s) {
 
 }  // namespace
 
-extern const UpdateLoops update_loops;
 constinit const UpdateLoops update_loops = {momentum<float>, momentum<double>, adam<float>, adam<double>};
 
 }  // namespace martello::cpu::MARTELLO_ISA

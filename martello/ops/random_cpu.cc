@@ -17,8 +17,7 @@
 namespace martello {
 
 const cpu::RandomLoops& cpu::random_loops() {
-  static constexpr const RandomLoops* levels[kIsas] = {&v2::random_loops, &v3::random_loops, &v4::random_loops};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::random_loops, v3::random_loops, v4::random_loops);
 }
 
 namespace {

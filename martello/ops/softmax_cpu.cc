@@ -13,15 +13,11 @@ namespace cpu {
 
 template <>
 const SoftmaxLoops<float>& softmax_loops<float>() {
-  static const SoftmaxLoops<float>* const loops[kIsas] = {&v2::softmax_loops_f32, &v3::softmax_loops_f32,
-                                                          &v4::softmax_loops_f32};
-  return *loops[static_cast<int>(host_isa())];
+  return of_host_isa(v2::softmax_loops_f32, v3::softmax_loops_f32, v4::softmax_loops_f32);
 }
 template <>
 const SoftmaxLoops<double>& softmax_loops<double>() {
-  static const SoftmaxLoops<double>* const loops[kIsas] = {&v2::softmax_loops_f64, &v3::softmax_loops_f64,
-                                                           &v4::softmax_loops_f64};
-  return *loops[static_cast<int>(host_isa())];
+  return of_host_isa(v2::softmax_loops_f64, v3::softmax_loops_f64, v4::softmax_loops_f64);
 }
 
 }  // namespace cpu

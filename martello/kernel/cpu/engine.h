@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // What the planner (elementwise.cc) hands to the sources that are compiled per instruction set: plain data, so that no
@@ -82,17 +84,6 @@ struct Engine {
   void (*reduce_chunk)(const ReduceStep& step, int64_t chunk);
 };
 
-namespace v2 {
-Engine engine_f32();
-Engine engine_f64();
-}  // namespace v2
-namespace v3 {
-Engine engine_f32();
-Engine engine_f64();
-}  // namespace v3
-namespace v4 {
-Engine engine_f32();
-Engine engine_f64();
-}  // namespace v4
+MARTELLO_PER_ISA(Engine engine_f32(); Engine engine_f64();)
 
 }  // namespace martello::cpu

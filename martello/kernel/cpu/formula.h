@@ -1,5 +1,6 @@
 #pragma once
 #include <martello/kernel/cpu/isa.h>
+#include <martello/kernel/cpu/isa_levels.h>
 
 // Note [Formulas]: an element-wise op is one line of a table, an expression of x, y, z (of type V) and of the
 // instance's parameters p0 and p1 (double):
@@ -28,15 +29,7 @@ struct Formula {
   double (*reference)(double x, double y, double z, double p0, double p1);
 };
 
-namespace v2 {
-struct FormulaStages;
-}
-namespace v3 {
-struct FormulaStages;
-}
-namespace v4 {
-struct FormulaStages;
-}
+MARTELLO_PER_ISA(struct FormulaStages;)
 
 }  // namespace martello::cpu
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of matmul_isa.cc. Included by ISA sources too, hence C headers only.
@@ -30,15 +32,7 @@ struct GemmLoops {
   void (*relu)(T* y, int64_t count);  // in place
 };
 
-#define MARTELLO_GEMM_LOOPS(isa)                 \
-  namespace isa {                                \
-  extern const GemmLoops<float> gemm_loops_f32;  \
-  extern const GemmLoops<double> gemm_loops_f64; \
-  }
-MARTELLO_GEMM_LOOPS(v2)
-MARTELLO_GEMM_LOOPS(v3)
-MARTELLO_GEMM_LOOPS(v4)
-#undef MARTELLO_GEMM_LOOPS
+MARTELLO_PER_ISA(extern const GemmLoops<float> gemm_loops_f32; extern const GemmLoops<double> gemm_loops_f64;)
 
 // Those of this machine.
 template <class T>

@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of random_isa.cc. Included by ISA sources too, hence C headers only.
@@ -29,14 +31,7 @@ struct RandomLoops {
   RandomLoop<uint64_t> bits;      // two per block
 };
 
-#define MARTELLO_RANDOM_LOOPS(isa)       \
-  namespace isa {                        \
-  extern const RandomLoops random_loops; \
-  }
-MARTELLO_RANDOM_LOOPS(v2)
-MARTELLO_RANDOM_LOOPS(v3)
-MARTELLO_RANDOM_LOOPS(v4)
-#undef MARTELLO_RANDOM_LOOPS
+MARTELLO_PER_ISA(extern const RandomLoops random_loops;)
 
 // Those of this machine.
 const RandomLoops& random_loops();

@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of softmax_isa.cc. Included by ISA sources too, hence C headers only.
@@ -20,15 +22,8 @@ struct SoftmaxLoops {
   void (*logsumexp_columns)(const T* x, T* y, int64_t n, int64_t stride, int64_t columns);
 };
 
-#define MARTELLO_SOFTMAX_LOOPS(isa)                    \
-  namespace isa {                                      \
-  extern const SoftmaxLoops<float> softmax_loops_f32;  \
-  extern const SoftmaxLoops<double> softmax_loops_f64; \
-  }
-MARTELLO_SOFTMAX_LOOPS(v2)
-MARTELLO_SOFTMAX_LOOPS(v3)
-MARTELLO_SOFTMAX_LOOPS(v4)
-#undef MARTELLO_SOFTMAX_LOOPS
+MARTELLO_PER_ISA(extern const SoftmaxLoops<float> softmax_loops_f32;
+                 extern const SoftmaxLoops<double> softmax_loops_f64;)
 
 // Those of this machine.
 template <class T>

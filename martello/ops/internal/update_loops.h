@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <cstdint>
 
 // One span of an optimizer's pass. Compiled for each instruction-set level from optimizer_update_isa.cc.
@@ -31,14 +33,6 @@ struct UpdateLoops {
   void (*adam_f64)(const AdamSpan<double>&);
 };
 
-namespace v2 {
-extern const UpdateLoops update_loops;
-}
-namespace v3 {
-extern const UpdateLoops update_loops;
-}
-namespace v4 {
-extern const UpdateLoops update_loops;
-}
+MARTELLO_PER_ISA(extern const UpdateLoops update_loops;)
 
 }  // namespace martello::cpu
