@@ -53,17 +53,14 @@ void run_arg_reduce(const AxisView& view, const KernelRun& run) {
   const int64_t outer = view.outer(run), size = view.size(run), inner = view.inner;
   const T* x = static_cast<const T*>(run.in_[0].data);
   int64_t* y = static_cast<int64_t*>(run.out_[0].data);
-  const int64_t chunk = internal::rows_per_chunk(size * inner);
-  parallel_for(run.threads, ceil_div(outer, chunk), [&](int64_t c) {
-    for (int64_t o = c * chunk; o < std::min(outer, (c + 1) * chunk); ++o) {
-      const T* row = x + o * size * inner;
-      if (inner == 1) {
-        y[o] = best_of_row<T, Order>(row, size);
-        continue;
-      }
-      for (int64_t j = 0; j < inner; j += kColumns)
-        best_of_columns<T, Order>(row + j, size, inner, std::min(kColumns, inner - j), y + o * inner + j);
+  internal::for_rows(run.threads, outer, size * inner, [&](int64_t o) {
+    const T* row = x + o * size * inner;
+    if (inner == 1) {
+      y[o] = best_of_row<T, Order>(row, size);
+      return;
     }
+    for (int64_t j = 0; j < inner; j += kColumns)
+      best_of_columns<T, Order>(row + j, size, inner, std::min(kColumns, inner - j), y + o * inner + j);
   });
 }
 

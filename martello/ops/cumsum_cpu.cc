@@ -1,4 +1,3 @@
-#include <martello/base/threads.h>
 #include <martello/ops/cumsum.h>
 #include <martello/ops/internal/axis_view.h>
 
@@ -39,14 +38,11 @@ template <class T>
 Kernel cumsum_kernel(const AxisView& view, const CumsumAttrs& a) {
   return Kernel([=](const KernelRun& run) {
     const int64_t n = view.size(run), groups = ceil_div(view.inner, kColumns), items = view.outer(run) * groups;
-    const int64_t chunk = internal::rows_per_chunk(n * std::min(kColumns, view.inner));
     const T* x = static_cast<const T*>(run.in_[0].data);
     T* y = static_cast<T*>(run.out_[0].data);
-    parallel_for(run.threads, ceil_div(items, chunk), [&](int64_t c) {
-      for (int64_t i = c * chunk; i < std::min(items, (c + 1) * chunk); ++i) {
-        const int64_t column = i % groups * kColumns, at = i / groups * n * view.inner + column;
-        cumsum_columns(x + at, y + at, n, view.inner, std::min(kColumns, view.inner - column), a);
-      }
+    internal::for_rows(run.threads, items, n * std::min(kColumns, view.inner), [&](int64_t i) {
+      const int64_t column = i % groups * kColumns, at = i / groups * n * view.inner + column;
+      cumsum_columns(x + at, y + at, n, view.inner, std::min(kColumns, view.inner - column), a);
     });
   });
 }

@@ -1,10 +1,8 @@
-#include <martello/base/threads.h>
 #include <martello/ops/in_top_k.h>
 #include <martello/ops/internal/axis_view.h>
 #include <martello/ops/internal/labels.h>
 #include <martello/ops/internal/order.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace martello {
@@ -32,16 +30,13 @@ bool is_argmax(const T* x, int64_t n, int64_t target) {
 // y[row] = of_row(row of logits, classes, target)
 template <class T, class Y, class F>
 Kernel per_row_kernel(const KernelPlan& plan, F of_row) {
-  const int64_t classes = plan.in[0].shape[-1], chunk = internal::rows_per_chunk(classes);
+  const int64_t classes = plan.in[0].shape[-1];
   return Kernel([=, where = plan.op.where(), dtype = plan.in[1].dtype](const KernelRun& run) {
     const Labels targets(where, run.in_[1], dtype, classes);
     const T* x = static_cast<const T*>(run.in_[0].data);
     Y* y = static_cast<Y*>(run.out_[0].data);
-    const int64_t rows = run.in_[1].count;
-    parallel_for(run.threads, ceil_div(rows, chunk), [&](int64_t c) {
-      for (int64_t r = c * chunk; r < std::min(rows, (c + 1) * chunk); ++r)
-        y[r] = of_row(x + r * classes, classes, targets[r]);
-    });
+    internal::for_rows(run.threads, run.in_[1].count, classes,
+                       [&](int64_t r) { y[r] = of_row(x + r * classes, classes, targets[r]); });
   });
 }
 

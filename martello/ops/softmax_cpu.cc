@@ -46,12 +46,10 @@ void run_groups(const AxisView& view, const KernelRun& run, RowLoop row_loop, Co
     return parallel_for(run.threads, ceil_div(outer, group),
                         [&](int64_t c) { row_loop(c * group, std::min(group, outer - c * group), n); });
   }
-  const int64_t groups = ceil_div(view.inner, kColumns), chunk = internal::rows_per_chunk(n * kColumns);
-  parallel_for(run.threads, ceil_div(outer * groups, chunk), [&](int64_t c) {
-    for (int64_t i = c * chunk; i < std::min(outer * groups, (c + 1) * chunk); ++i) {
-      const int64_t first = i % groups * kColumns;
-      column_loop(i / groups, first, std::min(kColumns, view.inner - first), n);
-    }
+  const int64_t groups = ceil_div(view.inner, kColumns);
+  internal::for_rows(run.threads, outer * groups, n * kColumns, [&](int64_t i) {
+    const int64_t first = i % groups * kColumns;
+    column_loop(i / groups, first, std::min(kColumns, view.inner - first), n);
   });
 }
 

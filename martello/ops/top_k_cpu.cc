@@ -1,4 +1,3 @@
-#include <martello/base/threads.h>
 #include <martello/ops/internal/axis_view.h>
 #include <martello/ops/internal/labels.h>
 #include <martello/ops/internal/order.h>
@@ -10,16 +9,8 @@
 namespace martello {
 namespace {
 
+using internal::for_rows;
 using internal::Labels;
-
-// Calls f(row) for each of `rows` rows of about `row_elements`.
-template <class F>
-void for_rows(int threads, int64_t rows, int64_t row_elements, F f) {
-  const int64_t chunk = internal::rows_per_chunk(row_elements);
-  parallel_for(threads, ceil_div(rows, chunk), [&](int64_t c) {
-    for (int64_t r = c * chunk; r < std::min(rows, (c + 1) * chunk); ++r) f(r);
-  });
-}
 
 int64_t last_of(const TensorSpec& spec) { return spec.shape[-1]; }
 

@@ -1,6 +1,9 @@
 #pragma once
 #include <martello/base/checked.h>
+#include <martello/base/threads.h>
 #include <martello/graph/kernel.h>
+
+#include <algorithm>
 
 namespace martello::internal {
 
@@ -29,6 +32,15 @@ struct AxisView {
 // How many rows of `row_elements` one chunk of a parallel loop takes: about 16384 elements, whatever the threads.
 inline int64_t rows_per_chunk(int64_t row_elements) {
   return row_elements < 16384 ? 16384 / (row_elements < 1 ? 1 : row_elements) : 1;
+}
+
+// Calls f(row) for each of `rows` rows of about `row_elements`.
+template <class F>
+void for_rows(int threads, int64_t rows, int64_t row_elements, F f) {
+  const int64_t chunk = rows_per_chunk(row_elements);
+  parallel_for(threads, ceil_div(rows, chunk), [&](int64_t c) {
+    for (int64_t r = c * chunk; r < std::min(rows, (c + 1) * chunk); ++r) f(r);
+  });
 }
 
 }  // namespace martello::internal
