@@ -2,6 +2,7 @@
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
 #include <martello/graph/kernel.h>
+#include <martello/ops/internal/row_index.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,8 +10,6 @@
 
 namespace martello {
 namespace {
-
-int64_t rows_per_chunk(int64_t row_bytes) { return std::max<int64_t>(1, 32768 / std::max<int64_t>(row_bytes, 8)); }
 
 // Positions of true elements, in order; returns how many.
 int64_t list_true(const bool* mask, int64_t n, int64_t* positions) {
@@ -34,13 +33,8 @@ Kernel boolean_mask_cpu(const KernelPlan& plan) {
                    run.in_rows(1), ".");
     int64_t* positions = reinterpret_cast<int64_t*>(run.scratch);
     const int64_t count = list_true(static_cast<const bool*>(run.in_[1].data), run.in_[1].count, positions);
-    const int64_t chunk = rows_per_chunk(row_bytes);
-    const std::byte* src = static_cast<const std::byte*>(run.in_[0].data);
     std::byte* dst = static_cast<std::byte*>(run.out_[0].data);
-    parallel_for(row_bytes > 0 ? run.threads : 1, row_bytes > 0 ? ceil_div(count, chunk) : 0, [&](int64_t c) {
-      for (int64_t i = c * chunk; i < std::min(count, (c + 1) * chunk); ++i)
-        std::memcpy(dst + i * row_bytes, src + positions[i] * row_bytes, static_cast<size_t>(row_bytes));
-    });
+    internal::take_rows(run.in_[0].data, positions, dst, {.inner = row_bytes, .indices = count}, 1, run.threads);
     const int64_t tail = (bound - count) * row_bytes;
     if (tail > 0) std::memset(dst + count * row_bytes, 0, static_cast<size_t>(tail));
     run.set_out_rows(0, count);
@@ -61,7 +55,7 @@ Kernel boolean_mask_grad_cpu(const KernelPlan& plan) {
     std::byte* dst = static_cast<std::byte*>(run.out_[0].data);
     const std::byte* src = static_cast<const std::byte*>(run.in_[0].data);
     if (n * row_bytes > 0) std::memset(dst, 0, static_cast<size_t>(n * row_bytes));
-    const int64_t chunk = rows_per_chunk(row_bytes);
+    const int64_t chunk = internal::rows_per_copy(row_bytes);
     parallel_for(run.threads, row_bytes > 0 ? ceil_div(count, chunk) : 0, [&](int64_t c) {
       for (int64_t i = c * chunk; i < std::min(count, (c + 1) * chunk); ++i)
         std::memcpy(dst + positions[i] * row_bytes, src + i * row_bytes, static_cast<size_t>(row_bytes));

@@ -35,8 +35,6 @@ auto copier(int64_t bytes) {
   }
 }
 
-int64_t rows_per_chunk(int64_t row_bytes) { return std::max<int64_t>(1, 32768 / std::max<int64_t>(row_bytes, 8)); }
-
 // Sums are made in float for 16-bit types; integers wrap around; bools are or-ed.
 template <class T>
 struct Accumulator {
@@ -164,7 +162,7 @@ void RowIndex::fill(const void* indices, int64_t tuples, int64_t first_limit, in
 void take_rows(const void* x, const int64_t* row, void* y, const RowBlocks& blocks, int64_t width, int threads) {
   const int64_t bytes = blocks.inner * width, total = blocks.batch * blocks.middle * blocks.indices;
   if (bytes == 0 || total == 0) return;
-  const int64_t chunk = rows_per_chunk(bytes);
+  const int64_t chunk = rows_per_copy(bytes);
   const auto copy = copier(bytes);
   parallel_for(threads, ceil_div(total, chunk), [&](int64_t c) {
     const int64_t end = std::min(total, (c + 1) * chunk);
@@ -184,7 +182,7 @@ void add_rows(DType dtype, const void* x, const int64_t* row, void* y, const Row
   const int64_t total = blocks.batch * blocks.middle * blocks.rows;
   if (total == 0 || blocks.inner == 0) return;
   link_indices(row, blocks, links);
-  const int64_t chunk = rows_per_chunk(blocks.inner * size_of(dtype));
+  const int64_t chunk = rows_per_copy(blocks.inner * size_of(dtype));
   visit_dtype(dtype, [&](auto t) {
     using T = decltype(t);
     const RowSums<T> sums(static_cast<const T*>(x), static_cast<T*>(y), blocks, links);

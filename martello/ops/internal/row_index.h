@@ -1,6 +1,7 @@
 #pragma once
 #include <martello/graph/kernel.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,11 @@ struct RowBlocks {
   int64_t batch = 1, middle = 1, rows = 1, inner = 1;
   int64_t indices = 1;  // per batch
 };
+
+// How many rows of `row_bytes` one chunk of a parallel copy takes: about 32 KiB.
+inline int64_t rows_per_copy(int64_t row_bytes) {
+  return std::max<int64_t>(1, 32768 / std::max<int64_t>(row_bytes, 8));
+}
 
 // y[b, m, j, :] = x[b, m, row[b, j], :]
 void take_rows(const void* x, const int64_t* row, void* y, const RowBlocks& blocks, int64_t width, int threads);
