@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
+#include <martello/base/internal/test_text.h>
 
 #include <limits>
 
 namespace martello {
 namespace {
+
+using testing::error_of;
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
 
@@ -25,12 +28,8 @@ TEST(Checked, overflow_is_refused) {
 }
 
 TEST(Checked, overflow_names_both_operands) {
-  try {
-    checked_mul(int64_t{1} << 40, 123456789);
-    FAIL();
-  } catch (const InvalidArgument& error) {
-    EXPECT_STREQ(error.what(), "[size] 1099511627776 * 123456789 does not fit into 64 bits.");
-  }
+  const std::string text = error_of<InvalidArgument>([&] { checked_mul(int64_t{1} << 40, 123456789); });
+  EXPECT_EQ(text, "[size] 1099511627776 * 123456789 does not fit into 64 bits.");
 }
 
 TEST(Checked, product_of_nothing_is_one) { EXPECT_EQ(product({}), 1); }

@@ -1,21 +1,16 @@
 #include <gtest/gtest.h>
 #include <martello/base/error.h>
+#include <martello/base/internal/test_text.h>
 
 namespace martello {
 namespace {
 
-std::string text_of(void (*f)()) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
+using testing::error_of;
 
 TEST(Error, check_throws_invalid_argument_with_the_message) {
   EXPECT_THROW(MARTELLO_CHECK(false, "x"), InvalidArgument);
-  EXPECT_EQ(text_of([] { MARTELLO_CHECK(1 > 2, "[a 'b'] ", 1, " is not over ", 2, "."); }), "[a 'b'] 1 is not over 2.");
+  EXPECT_EQ(error_of([] { MARTELLO_CHECK(1 > 2, "[a 'b'] ", 1, " is not over ", 2, "."); }),
+            "[a 'b'] 1 is not over 2.");
 }
 
 TEST(Error, check_that_holds_does_not_build_its_message) {
@@ -27,7 +22,7 @@ TEST(Error, check_that_holds_does_not_build_its_message) {
 
 TEST(Error, assert_throws_internal_error_with_place_condition_and_a_request) {
   EXPECT_THROW(MARTELLO_ASSERT(false, "x"), InternalError);
-  const std::string text = text_of([] { MARTELLO_ASSERT(1 > 2, "[plan] 3 buffers"); });
+  const std::string text = error_of([] { MARTELLO_ASSERT(1 > 2, "[plan] 3 buffers"); });
   EXPECT_EQ(text.find("[plan] 3 buffers"), 0u) << text;
   for (const char* part : {"1 > 2", "error_test.cc:", "please report"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -45,7 +40,7 @@ TEST(Error, context_lines_are_appended_and_the_type_stays) {
     }
   };
   EXPECT_THROW(fail(), NotFound);
-  EXPECT_EQ(text_of(fail), "[session] no 'x'.\n  while running 'y' on cpu:0\n  in epoch 3");
+  EXPECT_EQ(error_of(fail), "[session] no 'x'.\n  while running 'y' on cpu:0\n  in epoch 3");
 }
 
 TEST(Error, every_kind_is_an_error_and_a_standard_exception) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <martello/base/error.h>
+#include <martello/base/internal/test_text.h>
 #include <martello/base/threads.h>
 #include <sched.h>
 
@@ -12,6 +13,8 @@
 
 namespace martello {
 namespace {
+
+using testing::error_of;
 
 struct Environment {
   Environment(const char* name, const char* value) : name_(name) {
@@ -161,12 +164,8 @@ TEST(DefaultThreads, counts_the_cores_this_process_may_run_on) {
 TEST(DefaultThreads, refuses_what_is_no_count_and_names_the_variable) {
   for (const char* bad : {"0", "-2", "two", "2x", "99999999999", ","}) {
     const Environment ours("MARTELLO_THREADS", bad);
-    try {
-      default_threads();
-      ADD_FAILURE() << bad;
-    } catch (const InvalidArgument& error) {
-      EXPECT_NE(std::string(error.what()).find("MARTELLO_THREADS is '" + std::string(bad)), std::string::npos);
-    }
+    const std::string text = error_of<InvalidArgument>([&] { default_threads(); });
+    EXPECT_CONTAINS(text, "MARTELLO_THREADS is '" + std::string(bad));
   }
 }
 

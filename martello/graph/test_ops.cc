@@ -1,8 +1,6 @@
 #include <martello/graph/internal/test_ops.h>
 #include <martello/graph/scopes.h>
 
-#include <gtest/gtest.h>
-
 namespace martello {
 namespace testing {
 namespace {
@@ -98,16 +96,6 @@ Tensor call(const BuiltSubgraph& body, const TensorList& args, Name name) {
 }
 Tensor cell(Shape shape, Name name) { return add_op(op_cell, {}, PlaceholderAttrs{std::move(shape), f32}, name); }
 Operation store(Tensor cell, Operand value, Name name) { return add_operation(op_store, {cell, value}, Attrs(), name); }
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return "";
-}
 
 }  // namespace testing
 

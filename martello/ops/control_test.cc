@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_text.h>
 #include <martello/base/log.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
@@ -19,28 +20,12 @@ namespace {
 
 HostTensors same(const HostTensors& in) { return in; }
 
-// Lines of the log while it lives.
-class Log {
- public:
-  Log() {
-    logger::set_sink([this](logger::Level, std::string_view line) { lines.emplace_back(line); });
-  }
-  ~Log() { logger::set_sink({}); }
-  std::vector<std::string> lines;
-};
-
 std::string error_of_run(Session& session, const Fetches& fetches, const Feeds& feeds = {}) {
-  try {
-    session.run(fetches, feeds);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "the run did not fail";
-  return "";
+  return error_of([&] { session.run(fetches, feeds); });
 }
 
 void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, text);
+  for (const std::string& part : parts) EXPECT_CONTAINS(text, part);
 }
 
 HostTensors rows_sums(const HostTensors& in) {

@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_text.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
 #include <martello/ops/gather.h>
@@ -94,12 +95,7 @@ TEST(gather, names_the_index_that_is_out_of_range) {
   const Tensor rows = gather(x, i, "rows"), elements = gather_nd(x, pairs, "elements");
   Session session(scope.graph());
   const auto text_of = [&](Tensor fetch, const HostTensor& indices, Tensor to) {
-    try {
-      session.run({fetch}, {{x, HostTensor({3, 2}, f32)}, {to, indices}});
-    } catch (const InvalidArgument& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return error_of<InvalidArgument>([&] { session.run({fetch}, {{x, HostTensor({3, 2}, f32)}, {to, indices}}); });
   };
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "[gather 'rows'] indices[2] is 3, outside [0, 3)",
                       text_of(rows, HostTensor::of<int32_t>({0, 2, 3, -1}), i));

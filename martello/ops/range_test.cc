@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_text.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
 #include <martello/ops/internal/naive_index.h>
@@ -108,12 +109,7 @@ TEST(invert_permutation, names_the_number_at_fault) {
   const Tensor p = placeholder({3}, i32, "p"), y = invert_permutation(p);
   Session session(scope.graph());
   const auto text_of = [&](const HostTensor& value) {
-    try {
-      session.run({y}, {{p, value}});
-    } catch (const InvalidArgument& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return error_of<InvalidArgument>([&] { session.run({y}, {{p, value}}); });
   };
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "p[1] is 3, outside [0, 3)", text_of(HostTensor::of<int32_t>({0, 3, 1})));
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "p[2] and p[0] are both 1", text_of(HostTensor::of<int32_t>({1, 0, 1})));

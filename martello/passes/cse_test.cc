@@ -6,7 +6,6 @@ namespace martello {
 namespace {
 
 using namespace testing;
-using Names = std::vector<std::string>;
 
 void expect_merged(const std::string& before, const Names& fetches, const std::string& after,
                    const Names& fetches_after) {

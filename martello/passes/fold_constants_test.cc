@@ -13,7 +13,6 @@ namespace martello {
 namespace {
 
 using namespace testing;
-using Names = std::vector<std::string>;
 
 void expect_folded(const std::string& before, const Names& fetches, const std::string& after,
                    const Names& fetches_after) {

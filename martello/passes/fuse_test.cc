@@ -9,7 +9,6 @@ namespace martello {
 namespace {
 
 using namespace testing;
-using Names = std::vector<std::string>;
 
 // "b = fused(x, y) [a = add, b = exp] -> b", one line per node that is not a placeholder or constant.
 std::string summary(const PlanGraph& plan) {

@@ -6,7 +6,6 @@ namespace martello {
 namespace {
 
 using namespace testing;
-using Names = std::vector<std::string>;
 
 constexpr const char* kX = "%x = placeholder() {shape=[2, 3]}\n";
 

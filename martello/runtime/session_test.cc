@@ -1,4 +1,5 @@
 #include <martello/base/error.h>
+#include <martello/base/internal/test_text.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
 #include <martello/ops/activation.h>
@@ -20,6 +21,8 @@
 
 namespace martello {
 namespace {
+
+using testing::error_of;
 
 HostTensor floats(std::initializer_list<float> v) { return HostTensor::of<float>(v); }
 
@@ -57,25 +60,17 @@ TEST(Session, a_missing_feed_names_the_placeholder) {
   GraphScope g;
   auto y = placeholder({kUnknown, 3}, f32, "image") * 2;
   Session s;
-  try {
-    s.run(y);
-    FAIL();
-  } catch (const InvalidArgument& e) {
-    EXPECT_NE(std::string(e.what()).find("'image'"), std::string::npos) << e.what();
-    EXPECT_NE(std::string(e.what()).find("session_test.cc"), std::string::npos) << e.what();
-  }
+  const std::string text = error_of<InvalidArgument>([&] { s.run(y); });
+  EXPECT_CONTAINS(text, "'image'");
+  EXPECT_CONTAINS(text, "session_test.cc");
 }
 
 TEST(Session, an_unknown_name_gives_near_misses) {
   GraphScope g;
   square(placeholder({1}, f32, "x"), "probability");
   Session s;
-  try {
-    s.run("probabilty");
-    FAIL();
-  } catch (const NotFound& e) {
-    EXPECT_NE(std::string(e.what()).find("'probability'"), std::string::npos) << e.what();
-  }
+  const std::string text = error_of<NotFound>([&] { s.run("probabilty"); });
+  EXPECT_CONTAINS(text, "'probability'");
 }
 
 TEST(Session, variables_keep_their_values_between_runs) {
@@ -261,14 +256,8 @@ TEST(Session, an_error_in_a_kernel_names_node_device_and_line) {
   auto x = placeholder({2}, i32, "x");
   auto y = floor_div(constant(HostTensor::of<int32_t>({1, 2})), x, "quotient");
   Session s;
-  try {
-    s.run(y, {{x, HostTensor::of<int32_t>({1, 0})}});
-    FAIL();
-  } catch (const Error& e) {
-    const std::string text = e.what();
-    for (const char* part : {"quotient", "cpu:0", "session_test.cc"})
-      EXPECT_NE(text.find(part), std::string::npos) << text;
-  }
+  const std::string text = error_of([&] { s.run(y, {{x, HostTensor::of<int32_t>({1, 0})}}); });
+  for (const char* part : {"quotient", "cpu:0", "session_test.cc"}) EXPECT_CONTAINS(text, part);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <martello/base/error.h>
+#include <martello/base/internal/test_text.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
 #include <martello/ops/assign.h>
@@ -21,6 +22,8 @@
 namespace martello {
 namespace {
 
+using testing::error_of;
+
 using ::testing::IsSubstring;
 
 Variable scalar(Name name, double value) {
@@ -36,16 +39,6 @@ std::vector<double> numbers(const HostTensors& values) {
   return list;
 }
 using Numbers = std::vector<double>;
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
 
 TEST(state, reads_see_the_value_at_the_start_of_the_run) {
   GraphScope scope;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <martello/base/error.h>
+#include <martello/base/internal/test_text.h>
 #include <martello/tensor/buffer.h>
 
 #include <cstring>
@@ -7,6 +8,8 @@
 
 namespace martello {
 namespace {
+
+using testing::error_of;
 
 int64_t misalignment(const Buffer& buffer, int64_t alignment) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(buffer.data()) % static_cast<uintptr_t>(alignment));
@@ -43,12 +46,8 @@ TEST(Buffer, copies_share_the_bytes) {
 
 TEST(Buffer, more_than_the_machine_has_is_refused_with_the_size) {
   for (int64_t bytes : {int64_t{1} << 50, std::numeric_limits<int64_t>::max()}) {
-    try {
-      const Buffer buffer(bytes);
-      FAIL();
-    } catch (const InvalidArgument& error) {
-      EXPECT_EQ(error.what(), "[buffer] cannot allocate " + std::to_string(bytes) + " bytes on cpu:0.");
-    }
+    const std::string text = error_of<InvalidArgument>([&] { const Buffer buffer(bytes); });
+    EXPECT_EQ(text, "[buffer] cannot allocate " + std::to_string(bytes) + " bytes on cpu:0.");
   }
 }
 

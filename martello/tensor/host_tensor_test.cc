@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <martello/base/error.h>
+#include <martello/base/internal/test_text.h>
 #include <martello/tensor/host_tensor.h>
 
 #include <algorithm>
@@ -10,19 +11,9 @@
 namespace martello {
 namespace {
 
+using testing::error_of;
+
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
-
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
-#define EXPECT_CONTAINS(text, part) EXPECT_NE(std::string(text).find(part), std::string::npos) << text
 
 template <class To, class From>
 To cast_one(From v) {
@@ -46,7 +37,10 @@ TEST(HostTensor, of_values_keeps_their_order) {
 }
 
 TEST(HostTensor, refuses_another_number_of_values) {
-  EXPECT_CONTAINS(refusal([] { HostTensor::of<float>({1, 2, 3}, {2, 2}); }), "3 values for f32[2, 2], which has 4");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([] {
+                    HostTensor::of<float>({1, 2, 3}, {2, 2});
+                  }),
+                  "3 values for f32[2, 2], which has 4");
 }
 
 TEST(HostTensor, of_rank_0_has_one_element) {
@@ -70,22 +64,22 @@ TEST(HostTensor, of_zero_size_is_legal) {
 }
 
 TEST(HostTensor, unknown_and_negative_dimensions_are_refused) {
-  EXPECT_CONTAINS(refusal([] { HostTensor({2, kUnknown}, f32); }), "f32[2, ?]");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([] { HostTensor({2, kUnknown}, f32); }), "f32[2, ?]");
   EXPECT_THROW(HostTensor(Shape(-5), f32), InvalidArgument);
 }
 
 TEST(HostTensor, a_count_beyond_64_bits_is_refused_with_the_shape) {
   const Shape shape(int64_t{1} << 40, int64_t{1} << 40);
-  EXPECT_CONTAINS(refusal([&] { HostTensor(shape, u8); }), "[1099511627776, 1099511627776]");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { HostTensor(shape, u8); }), "[1099511627776, 1099511627776]");
 }
 
 TEST(HostTensor, bytes_beyond_64_bits_are_refused_with_the_shape) {
-  EXPECT_CONTAINS(refusal([] { HostTensor({int64_t{1} << 61}, f64); }), "f64[2305843009213693952]");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([] { HostTensor({int64_t{1} << 61}, f64); }), "f64[2305843009213693952]");
 }
 
 TEST(HostTensor, more_than_memory_is_refused_with_bytes_and_shape) {
   const Shape shape(1024, int64_t{1} << 40);
-  EXPECT_EQ(refusal([&] { HostTensor(shape, f32); }),
+  EXPECT_EQ(error_of<InvalidArgument>([&] { HostTensor(shape, f32); }),
             "[host_tensor] cannot allocate 4503599627370496 bytes for f32[1024, 1099511627776].");
 }
 
@@ -123,13 +117,13 @@ TEST(HostTensor, may_be_written_when_other_threads_have_dropped_their_copies) {
 
 TEST(HostTensor, access_by_another_type_is_refused_with_both) {
   HostTensor t({2}, f32);
-  EXPECT_CONTAINS(refusal([&] { t.data<int32_t>(); }), "f32[2] was asked for its data as i32");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { t.data<int32_t>(); }), "f32[2] was asked for its data as i32");
   EXPECT_THROW(t.mutable_data<double>(), InvalidArgument);
   EXPECT_THROW(HostTensor(1.f).scalar<int64_t>(), InvalidArgument);
 }
 
 TEST(HostTensor, scalar_of_many_is_refused) {
-  EXPECT_CONTAINS(refusal([] { HostTensor({2, 2}, f32).scalar<float>(); }), "f32[2, 2], which has 4");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([] { HostTensor({2, 2}, f32).scalar<float>(); }), "f32[2, 2], which has 4");
 }
 
 TEST(HostTensor, long_long_is_i64) {
@@ -148,7 +142,7 @@ TEST(HostTensor, at_and_set_work_for_all_dtypes) {
 
 TEST(HostTensor, at_and_set_out_of_range_are_refused) {
   HostTensor t({3}, f32);
-  EXPECT_CONTAINS(refusal([&] { t.at(3); }), "element 3 is out of range for f32[3]");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { t.at(3); }), "element 3 is out of range for f32[3]");
   EXPECT_THROW(t.set(-1, 0), InvalidArgument);
 }
 
@@ -226,7 +220,7 @@ TEST(HostTensor, reshaped_shares_the_bytes) {
 }
 
 TEST(HostTensor, reshaped_to_another_count_is_refused_with_both_shapes) {
-  EXPECT_CONTAINS(refusal([] { HostTensor({6}, f32).reshaped({4}); }),
+  EXPECT_CONTAINS(error_of<InvalidArgument>([] { HostTensor({6}, f32).reshaped({4}); }),
                   "f32[6] with 6 elements cannot be reshaped to [4] with 4");
   EXPECT_THROW(HostTensor({6}, f32).reshaped({kUnknown}), InvalidArgument);
 }
@@ -249,7 +243,8 @@ TEST(HostTensor, text_is_shortest_per_dtype_and_long_ones_are_cut) {
 TEST(HostTensor, wrap_uses_the_buffer_and_refuses_a_small_one) {
   const Buffer buffer(16);
   EXPECT_EQ(HostTensor::wrap(buffer, {4}, f32).raw(), buffer.data());
-  EXPECT_CONTAINS(refusal([&] { HostTensor::wrap(buffer, {5}, f32); }), "f32[5] needs 20 bytes, the buffer has 16");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { HostTensor::wrap(buffer, {5}, f32); }),
+                  "f32[5] needs 20 bytes, the buffer has 16");
   EXPECT_THROW(HostTensor::wrap(Buffer(), {0}, f32), InvalidArgument);
 }
 

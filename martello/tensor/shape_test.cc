@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <martello/base/error.h>
+#include <martello/base/internal/test_text.h>
 #include <martello/tensor/shape.h>
 
 #include <limits>
@@ -7,17 +8,7 @@
 namespace martello {
 namespace {
 
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
-#define EXPECT_CONTAINS(text, part) EXPECT_NE(std::string(text).find(part), std::string::npos) << text
+using testing::error_of;
 
 TEST(Shape, text_shows_sizes_and_question_marks) {
   EXPECT_EQ(Shape(32, kUnknown, 3).str(), "[32, ?, 3]");
@@ -36,7 +27,7 @@ TEST(Shape, index_hides_the_symbol_of_an_unknown) { EXPECT_EQ(Shape(-5, 3)[0], k
 
 TEST(Shape, index_out_of_range_is_refused_with_index_and_shape) {
   const Shape shape(2, 3);
-  EXPECT_CONTAINS(refusal([&] { shape[2]; }), "dimension 2 is out of range for [2, 3]");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { shape[2]; }), "dimension 2 is out of range for [2, 3]");
   EXPECT_THROW(shape[-3], InvalidArgument);
   EXPECT_THROW(Shape()[0], InvalidArgument);
 }
@@ -61,11 +52,11 @@ TEST(Shape, num_elements_of_a_known_part_does_not_need_the_rest) {
 }
 
 TEST(Shape, num_elements_of_an_unknown_is_refused_with_the_shape) {
-  EXPECT_CONTAINS(refusal([] { Shape(kUnknown, 3).num_elements(); }), "[?, 3]");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([] { Shape(kUnknown, 3).num_elements(); }), "[?, 3]");
 }
 
 TEST(Shape, product_overflow_is_refused_with_the_shape) {
-  const std::string text = refusal([] { Shape(int64_t{1} << 40, int64_t{1} << 40).num_elements(); });
+  const std::string text = error_of<InvalidArgument>([] { Shape(int64_t{1} << 40, int64_t{1} << 40).num_elements(); });
   EXPECT_CONTAINS(text, "1099511627776 * 1099511627776 does not fit");
   EXPECT_CONTAINS(text, "[1099511627776, 1099511627776]");
 }
@@ -94,7 +85,7 @@ TEST(Shape, slice_takes_a_range) {
   const Shape shape(2, -3, 4);
   EXPECT_EQ(shape.slice(1, 3), Shape(-3, 4));
   EXPECT_EQ(shape.slice(3, 3), Shape());
-  EXPECT_CONTAINS(refusal([&] { shape.slice(2, 4); }), "dimensions [2, 4) of [2, ?, 4]");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { shape.slice(2, 4); }), "dimensions [2, 4) of [2, ?, 4]");
   EXPECT_THROW(shape.slice(2, 1), InvalidArgument);
   EXPECT_THROW(shape.slice(-1, 1), InvalidArgument);
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/base/internal/test_text.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/subgraph.h>
 
@@ -58,8 +59,5 @@ Tensor every(EveryAttrs attrs, Name name = "every");                         // 
 Tensor call(const BuiltSubgraph& body, const TensorList& args, Name name = "call");
 Tensor cell(Shape shape, Name name = "cell");                      // a variable
 Operation store(Tensor cell, Operand value, Name name = "store");  // writes it
-
-// The text of the Error that f() throws; fails when it throws none.
-std::string error_of(const std::function<void()>& f);
 
 }  // namespace martello::testing

@@ -11,9 +11,10 @@
 namespace martello::testing {
 
 using PassFn = bool (*)(PlanGraph&);
+using Names = std::vector<std::string>;
 
 // The graph of a text (without its first line) as a plan that fetches these tensors.
-inline PlanGraph parse_plan(const std::string& text, const std::vector<std::string>& fetches) {
+inline PlanGraph parse_plan(const std::string& text, const Names& fetches) {
   PlanGraph plan{.graph = parse_graph("martello graph 1\n" + text), .fetches = {}, .targets = {}, .feeds = {}};
   for (const std::string& name : fetches) plan.fetches.push_back(plan.graph.get_tensor(name));
   for (const Operation& op : plan.graph.operations())
@@ -31,7 +32,7 @@ inline std::string plan_text(const PlanGraph& plan) {
   return text + "\n";
 }
 
-inline std::string text_after(PassFn pass, const std::string& text, const std::vector<std::string>& fetches) {
+inline std::string text_after(PassFn pass, const std::string& text, const Names& fetches) {
   PlanGraph plan = parse_plan(text, fetches);
   pass(plan);
   verify(plan.graph);
@@ -39,7 +40,7 @@ inline std::string text_after(PassFn pass, const std::string& text, const std::v
 }
 
 // What `expected` reads as, with its fetches.
-inline std::string same_text(const std::string& expected, const std::vector<std::string>& fetches) {
+inline std::string same_text(const std::string& expected, const Names& fetches) {
   return plan_text(parse_plan(expected, fetches));
 }
 
