@@ -1,7 +1,6 @@
 #pragma once
 #include <martello/graph/node.h>
 
-#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +15,6 @@ struct PlanGraph {
   std::vector<Tensor> fetches;     // values to return
   std::vector<Operation> targets;  // operations to run
   std::vector<Tensor> feeds;       // in the caller's order; null when nothing needs it
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();  // of planning
 
   Graph::Impl& impl() const { return graph.impl(); }
   std::vector<OpNode*> roots() const;

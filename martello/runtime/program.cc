@@ -31,7 +31,7 @@ class Compiler {
   Compiler(PlanGraph plan, const ProgramOptions& options, VariableStore* store)
       : plan_(std::move(plan)), options_(options), store_(store) {}
 
-  std::shared_ptr<const Program> compile() {
+  std::shared_ptr<Program> compile() {
     for (const PassRun& run : run_passes(plan_, options_.disabled_passes))
       program_->report.passes.push_back({std::string(run.name), run.milliseconds, run.changed});
     schedule_ = make_schedule(plan_);
@@ -44,8 +44,6 @@ class Compiler {
     plan_arenas(*program_, plan_, schedule_, values_, store_);
     program_->report.nodes = static_cast<int64_t>(plan_.impl().nodes.size());
     program_->graph = plan_.graph;
-    program_->report.total_milliseconds =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - plan_.start).count();
     return program_;
   }
 
@@ -284,7 +282,7 @@ class Compiler {
 
 }  // namespace
 
-std::shared_ptr<const Program> compile(PlanGraph plan, const ProgramOptions& options, VariableStore* store) {
+std::shared_ptr<Program> compile(PlanGraph plan, const ProgramOptions& options, VariableStore* store) {
   return Compiler(std::move(plan), options, store).compile();
 }
 

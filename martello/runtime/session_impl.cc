@@ -6,6 +6,7 @@
 #include <martello/ops/variable.h>
 #include <martello/runtime/internal/body_kernel.h>
 
+#include <chrono>
 #include <cstring>
 #include <shared_mutex>
 
@@ -99,9 +100,12 @@ std::shared_ptr<const Plan> Session::Impl::get_plan(const RunSignature& signatur
 }
 
 std::shared_ptr<const Plan> Session::Impl::make_plan(const RunSignature& signature, const std::vector<Shape>& shapes) {
+  const auto start = std::chrono::steady_clock::now();
   PlanGraph extracted = extract(graph, signature.fetches, signature.targets, signature.feeds, shapes);
   const auto program =
       compile(std::move(extracted), {options.threads, options.disabled_passes, options.always_parallel}, &store);
+  program->report.total_milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   auto plan = std::make_shared<Plan>();
   plan->id = next_plan_id++;
   plan->program = program;

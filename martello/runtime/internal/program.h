@@ -80,6 +80,6 @@ struct Program {
 };
 
 // `store` gives groups of variables their layout, so that gradients can be pinned alike; null for a body.
-std::shared_ptr<const Program> compile(PlanGraph plan, const ProgramOptions& options, VariableStore* store);
+std::shared_ptr<Program> compile(PlanGraph plan, const ProgramOptions& options, VariableStore* store);
 
 }  // namespace martello
