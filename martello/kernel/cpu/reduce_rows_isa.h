@@ -1,56 +1,29 @@
 #pragma once
-#include <martello/kernel/cpu/reduce_order.h>
-#include <martello/kernel/cpu/vec_isa.h>
-
-#include <utility>
+#include <martello/kernel/cpu/reduce_packed_isa.h>
 
 // The inner loops of reductions. See Note [Order of sums].
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
-// The neutral element changes no bit of the other: -0 + x is x, also for x = -0.
-template <class T>
-struct Sum {
-  static Vec<T> neutral() { return Vec<T>(-0.0); }
-  static Vec<T> apply(Vec<T> x, Vec<T> y) { return x + y; }
-};
-template <class T>
-struct Prod {
-  static Vec<T> neutral() { return Vec<T>(1); }
-  static Vec<T> apply(Vec<T> x, Vec<T> y) { return x * y; }
-};
-template <class T>
-struct Max {
-  static Vec<T> neutral() { return Vec<T>(-__builtin_inf()); }
-  static Vec<T> apply(Vec<T> x, Vec<T> y) { return max(x, y); }
-};
-template <class T>
-struct Min {
-  static Vec<T> neutral() { return Vec<T>(__builtin_inf()); }
-  static Vec<T> apply(Vec<T> x, Vec<T> y) { return min(x, y); }
-};
-
-template <class T>
-constexpr int64_t kLanes = kLaneBytes / static_cast<int64_t>(sizeof(T));
-template <class T>
-constexpr int64_t kColumns = kColumnBytes / static_cast<int64_t>(sizeof(T));
-
-inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-// A vector at p of which `valid` lanes (any number) exist; the others are neutral.
-template <class T, class Op>
-Vec<T> load_valid(const T* p, int64_t valid) {
-  if (valid >= Vec<T>::kLanes) return Vec<T>::load(p);
-  return valid > 0 ? load_first(p, valid, Op::neutral()) : Op::neutral();
+// The lanes of a row of V vectors, the last of which has `last` of them, folded to one vector.
+template <class T, class Op, int V>
+Vec<T> short_row_vector(const T* x, int64_t last) {
+  constexpr int w = Vec<T>::kLanes;
+  Vec<T> lanes[V];
+  for (int k = 0; k + 1 < V; ++k) lanes[k] = Vec<T>::load(x + k * w);
+  lanes[V - 1] = load_valid<T, Op>(x + (V - 1) * w, last);
+  for (int half = kLanes<T> / w / 2; half > 0; half /= 2) {
+    for (int k = 0; k < half && k + half < V; ++k) lanes[k] = Op::apply(lanes[k], lanes[k + half]);
+  }
+  return lanes[0];
 }
 
-// The lanes of a row of n <= one block, folded to one vector.
+// The lanes of a row of n <= one block, more than the lanes, folded to one vector.
 template <class T, class Op>
-Vec<T> row_vector(const T* x, int64_t n) {
+Vec<T> long_row_vector(const T* x, int64_t n) {
   constexpr int64_t w = Vec<T>::kLanes, vectors = kLanes<T> / w;
-  if (n <= w) return load_valid<T, Op>(x, n);
   Vec<T> lanes[vectors];
-  for (int64_t k = 0; k < vectors; ++k) lanes[k] = load_valid<T, Op>(x + k * w, n - k * w);
+  for (int64_t k = 0; k < vectors; ++k) lanes[k] = Vec<T>::load(x + k * w);
   int64_t i = kLanes<T>;
   for (; i + kLanes<T> <= n; i += kLanes<T>) {
     for (int64_t k = 0; k < vectors; ++k) lanes[k] = Op::apply(lanes[k], Vec<T>::load(x + i + k * w));
@@ -62,14 +35,6 @@ Vec<T> row_vector(const T* x, int64_t n) {
     for (int64_t k = 0; k < half; ++k) lanes[k] = Op::apply(lanes[k], lanes[k + half]);
   }
   return lanes[0];
-}
-
-// Blocks of `half` lanes with even and odd numbers, of x and y in a row.
-template <class T, class Op, int half, int... I>
-Vec<T> fold_two(Vec<T> x, Vec<T> y, std::integer_sequence<int, I...>) {
-  const Vec<T> even = __builtin_shufflevector(x.v, y.v, (I / half * 2 * half + I % half)...);
-  const Vec<T> odd = __builtin_shufflevector(x.v, y.v, (I / half * 2 * half + half + I % half)...);
-  return Op::apply(even, odd);
 }
 
 // Folds each of `2 half` rows' vectors to one number; the numbers come in the order of the rows.
@@ -84,23 +49,40 @@ Vec<T> fold_rows(const Vec<T>* rows) {
   }
 }
 
-// y[r] = all of x[r, 0 .. n), n <= one block.
-template <class T, class Op>
-void reduce_rows(const T* x, int64_t rows, int64_t n, T* y) {
+// y[r] = all of x[r, 0 .. n), where row_vector(x) folds a row to one vector.
+template <class T, class Op, class RowVector>
+void reduce_rows_by(const T* x, int64_t rows, int64_t n, T* y, RowVector row_vector) {
   constexpr int w = Vec<T>::kLanes;
   Vec<T> vectors[w];
   int64_t r = 0;
   for (; r + w <= rows; r += w, x += w * n) {
-    if (n <= w) {
-      for (int k = 0; k < w; ++k) vectors[k] = load_valid<T, Op>(x + k * n, n);
-    } else {
-      for (int k = 0; k < w; ++k) vectors[k] = row_vector<T, Op>(x + k * n, n);
-    }
+    for (int k = 0; k < w; ++k) vectors[k] = row_vector(x + k * n);
     fold_rows<T, Op, 1>(vectors).store(y + r);
   }
   if (r == rows) return;
-  for (int k = 0; k < w; ++k) vectors[k] = r + k < rows ? row_vector<T, Op>(x + k * n, n) : Op::neutral();
+  for (int k = 0; k < w; ++k) vectors[k] = r + k < rows ? row_vector(x + k * n) : Op::neutral();
   store_first(y + r, rows - r, fold_rows<T, Op, 1>(vectors));
+}
+
+// Rows of at most V vectors, which is no more than the lanes.
+template <class T, class Op, int V>
+void reduce_short_rows(const T* x, int64_t rows, int64_t n, T* y) {
+  constexpr int64_t before = (V - 1) * Vec<T>::kLanes;
+  if constexpr (V > 1) {
+    if (n <= before) return reduce_short_rows<T, Op, V - 1>(x, rows, n, y);
+  }
+  reduce_rows_by<T, Op>(x, rows, n, y, [=](const T* row) { return short_row_vector<T, Op, V>(row, n - before); });
+}
+
+// y[r] = all of x[r, 0 .. n), n <= one block.
+template <class T, class Op>
+void reduce_rows(const T* x, int64_t rows, int64_t n, T* y) {
+  constexpr int w = Vec<T>::kLanes;
+  if (n > kLanes<T>)
+    return reduce_rows_by<T, Op>(x, rows, n, y, [n](const T* row) { return long_row_vector<T, Op>(row, n); });
+  const int64_t packed = n <= w ? rows / w * w : 0;
+  if (packed > 0) reduce_packed_rows<T, Op, w>(x, packed, n, y);
+  if (packed < rows) reduce_short_rows<T, Op, kLanes<T> / w>(x + packed * n, rows - packed, n, y + packed);
 }
 
 // Vectors [first, first + G) of the merged rows.

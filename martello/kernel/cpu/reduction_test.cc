@@ -98,6 +98,7 @@ std::vector<Case> cases() {
     all.push_back({Shape(n, 70), {0}});
     all.push_back({Shape(5, 4, n), {1}});
   }
+  for (int64_t n = 1; n < 70; ++n) all.push_back({Shape(37, n), {1}});
   return all;
 }
 
@@ -179,6 +180,33 @@ TEST(Reduction, nan_propagates_from_any_place) {
     x[at] = std::numeric_limits<float>::quiet_NaN();
     for (Kind kind : {Kind::sum, Kind::max, Kind::min, Kind::prod}) {
       EXPECT_TRUE(std::isnan(reduce(x, Shape(5000), {kind, {0}, false}, host_isa())[0]));
+    }
+  }
+}
+
+template <class T>
+void check_nan_in_short_rows() {
+  for (int64_t n = 1; n < 40; ++n) {
+    for (int64_t at = 0; at < n; ++at) {
+      auto x = numbers<T>(19 * n, 1);
+      x[static_cast<size_t>(7 * n + at)] = std::numeric_limits<T>::quiet_NaN();
+      for (Kind kind : {Kind::sum, Kind::max, Kind::min, Kind::prod}) {
+        const auto y = reduce(x, Shape(19, n), {kind, {1}, false}, host_isa());
+        for (size_t r = 0; r < y.size(); ++r) ASSERT_EQ(std::isnan(y[r]), r == 7) << n << " at " << at;
+      }
+    }
+  }
+}
+TEST(Reduction, nan_in_a_short_row_stays_in_its_row) {
+  check_nan_in_short_rows<float>();
+  check_nan_in_short_rows<double>();
+}
+
+TEST(Reduction, short_rows_of_minus_zero_sum_to_minus_zero) {
+  for (int64_t n = 1; n < 70; ++n) {
+    const std::vector<float> x(static_cast<size_t>(20 * n), -0.f);
+    for (Isa isa : isas_here()) {
+      for (float y : reduce(x, Shape(20, n), {Kind::sum, {1}, false}, isa)) ASSERT_TRUE(std::signbit(y)) << n;
     }
   }
 }
