@@ -1,14 +1,11 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
+#include <martello/kernel/cpu/caches.h>
 #include <martello/kernel/cpu/elementwise.h>
 #include <martello/kernel/cpu/elementwise_code.h>
 #include <martello/kernel/cpu/elementwise_layout.h>
 #include <martello/kernel/cpu/reduction_plan.h>
-
-#include <unistd.h>
-
-#include <fstream>
 
 #include <algorithm>
 #include <limits>
@@ -17,25 +14,6 @@ namespace martello::cpu {
 namespace {
 
 constexpr int64_t kChunkElements = 32768;
-
-// "32768K" of the kernel's cache description; 0 when there is none.
-int64_t described_cache_bytes() {
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
-  int64_t kilobytes = 0;
-  file >> kilobytes;
-  return kilobytes * 1024;
-}
-
-// Results beyond this are streamed past the caches. sysconf may count the caches of all sockets of a host that this
-// machine is a slice of; the kernel's description is of one cache.
-int64_t last_level_cache_bytes() {
-  static const int64_t bytes = [] {
-    const int64_t said = sysconf(_SC_LEVEL3_CACHE_SIZE), described = described_cache_bytes();
-    if (described > 0) return described;
-    return said > 0 ? said : int64_t{32} << 20;
-  }();
-  return bytes;
-}
 
 Engine engine_for(Isa isa, DType dtype) {
   const bool wide = dtype == f64;

@@ -1,6 +1,8 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
+#include <martello/kernel/cpu/caches.h>
+#include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/strided_copy.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 
 namespace martello::cpu {
 namespace {
-
-using Vec4 = uint32_t __attribute__((vector_size(16)));
 
 template <class F>
 void visit_width(int64_t bytes, F&& f) {
@@ -39,36 +39,13 @@ void repeat(const std::byte* src, std::byte* dst, int64_t n) {
   for (int64_t i = 0; i < n; ++i) std::memcpy(dst + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-void transpose_4x4(const std::byte* src, int64_t src_stride, std::byte* dst, int64_t dst_stride) {
-  Vec4 a, b, c, d;
-  std::memcpy(&a, src, 16);
-  std::memcpy(&b, src + src_stride, 16);
-  std::memcpy(&c, src + 2 * src_stride, 16);
-  std::memcpy(&d, src + 3 * src_stride, 16);
-  const Vec4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const Vec4 cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  const Vec4 out[4] = {
-      __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5), __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
-      __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
-  for (int64_t i = 0; i < 4; ++i) std::memcpy(dst + i * dst_stride, &out[i], 16);
-}
-
-// dst[r][c] = src[c][r]: a row is contiguous in the source along r, in the destination along c.
-template <class T>
-void transpose_tile(const std::byte* src, int64_t src_stride, std::byte* dst, int64_t dst_stride, int64_t rows,
-                    int64_t columns) {
-  constexpr int64_t kWidth = sizeof(T);
-  int64_t whole_rows = 0, whole_columns = 0;
-  if constexpr (kWidth == 4) {
-    whole_rows = rows / 4 * 4;
-    whole_columns = columns / 4 * 4;
-    for (int64_t r = 0; r < whole_rows; r += 4)
-      for (int64_t c = 0; c < whole_columns; c += 4)
-        transpose_4x4(src + c * src_stride + r * kWidth, src_stride, dst + r * dst_stride + c * kWidth, dst_stride);
+TransposeLoop transpose_loop_here(int64_t element_bytes) {
+  switch (host_isa()) {
+    case Isa::v2: return v2::transpose_loop(element_bytes);
+    case Isa::v3: return v3::transpose_loop(element_bytes);
+    case Isa::v4: break;
   }
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = r < whole_rows ? whole_columns : 0; c < columns; ++c)
-      move_one<T>(src + c * src_stride + r * kWidth, dst + r * dst_stride + c * kWidth);
+  return v4::transpose_loop(element_bytes);
 }
 
 // Drops dimensions of one element and merges neighbours that are one dimension in both views.
@@ -94,7 +71,8 @@ int64_t num_elements(const std::vector<CopyDim>& dims) {
 }  // namespace
 
 StridedCopy::StridedCopy(std::vector<CopyDim> dims, int64_t element_bytes) : element_bytes_(element_bytes) {
-  if (num_elements(dims) == 0) {
+  total_elements_ = num_elements(dims);
+  if (total_elements_ == 0) {
     units_ = 0;
     return;
   }
@@ -126,10 +104,18 @@ void StridedCopy::choose_inner() {
     inner_ = Inner::transposed;
     row_ = *row;
     outer_.erase(row);
-    // Few rows or columns: longer tiles of the other.
-    row_block_ = kTile * std::max<int64_t>(1, kTile / column_.size);
-    column_block_ = kTile * std::max<int64_t>(1, kTile / row_.size);
+    choose_block();
   }
+}
+
+// A block is read along a few long rows of the source, which arrive in the order in which they lie, and written by
+// whole cache lines. With few rows it has more columns.
+void StridedCopy::choose_block() {
+  const int64_t line = kLineBytes / element_bytes_, elements = kUnitBytes / element_bytes_;
+  row_block_ = elements / line;
+  column_block_ = std::max(line, elements / std::max(row_.size, line) / line * line);
+  transpose_ = transpose_loop_here(element_bytes_);
+  is_streamed_ = checked_mul(total_elements_, element_bytes_) > last_level_cache_bytes();
 }
 
 int64_t StridedCopy::cut_into_blocks(const CopyDim& dim, int64_t block) {
@@ -145,8 +131,8 @@ void StridedCopy::copy_unit(const std::byte* src, std::byte* dst, int64_t column
     case Inner::strided:
       return visit_width(element_bytes_, [&](auto t) { copy_strided<decltype(t)>(src, dst, column_, columns); });
     case Inner::transposed:
-      return visit_width(element_bytes_,
-                         [&](auto t) { transpose_tile<decltype(t)>(src, column_.src, dst, row_.dst, rows, columns); });
+      return transpose_({reinterpret_cast<const char*>(src), column_.src, reinterpret_cast<char*>(dst), row_.dst, rows,
+                         columns, is_streamed_});
   }
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/kernel/cpu/transpose_block.h>
 #include <martello/tensor/shape.h>
 
 #include <cstddef>
@@ -23,9 +24,10 @@ class StridedCopy {
  private:
   enum class Inner : uint8_t { contiguous, repeated, transposed, strided };
   static constexpr size_t kMostDims = 32;
-  static constexpr int64_t kUnitBytes = 65536, kTile = 64;
+  static constexpr int64_t kUnitBytes = 65536, kLineBytes = 64;
 
   void choose_inner();
+  void choose_block();
   int64_t cut_into_blocks(const CopyDim& dim, int64_t block);
   void copy_units(const std::byte* src, std::byte* dst, int64_t begin, int64_t end) const;
   void copy_unit(const std::byte* src, std::byte* dst, int64_t columns, int64_t rows) const;
@@ -35,8 +37,10 @@ class StridedCopy {
   CopyDim row_;                 // with `transposed`: the dimension that is contiguous in the source
   int64_t column_block_ = 1, row_block_ = 1;
   int64_t units_ = 1, units_per_chunk_ = 1;
-  int64_t element_bytes_;
+  int64_t total_elements_ = 0, element_bytes_;
   Inner inner_ = Inner::strided;
+  TransposeLoop transpose_ = nullptr;
+  bool is_streamed_ = false;
 };
 
 // A StridedCopy whose first dimension counts rows, of which a run may have fewer than planned.
