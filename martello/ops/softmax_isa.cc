@@ -1,28 +1,8 @@
 #include <martello/ops/internal/softmax_loops.h>
-#include <martello/ops/internal/wide_isa.h>
+#include <martello/ops/internal/softmax_short_isa.h>
 
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
-
-constexpr double kMinusInf = -__builtin_inf();
-
-// Calls f(first element, lanes) for each block of lanes of [0, n).
-template <class T, class F>
-void for_blocks(int64_t n, F f) {
-  constexpr int64_t kLanes = kWideLanes<T>;
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) f(i, kLanes);
-  if (i < n) f(i, n - i);
-}
-template <class T>
-Wide<T> load(const T* x, int64_t lanes) {
-  return lanes == kWideLanes<T> ? Wide<T>::load(x) : Wide<T>::load_first(x, lanes, static_cast<T>(kMinusInf));
-}
-template <class T>
-void store(Wide<T> y, T* to, int64_t lanes) {
-  if (lanes == kWideLanes<T>) y.store(to);
-  else y.store_first(to, lanes);
-}
 
 template <class T>
 T row_max(const T* x, int64_t n) {
@@ -30,39 +10,6 @@ T row_max(const T* x, int64_t n) {
   for_blocks<T>(n, [&](int64_t i, int64_t lanes) { m = larger(load(x + i, lanes), m); });
   return fold_lanes<LargerLanes>(m);
 }
-
-template <class T>
-struct ShiftedExpConstants;
-template <>
-struct ShiftedExpConstants<float> {
-  static constexpr double kLowest = -86, kMagic = 0x1.8p23;
-  static constexpr int kBias = 127, kExponentAt = 23;
-};
-template <>
-struct ShiftedExpConstants<double> {
-  static constexpr double kLowest = -707, kMagic = 0x1.8p52;
-  static constexpr int kBias = 1023, kExponentAt = 52;
-};
-
-// exp(x) for x <= 0, half the work of exp(): what would be subnormal is 0, which a sum of at least 1 does not notice.
-struct ShiftedExp {
-  template <class T>
-  static Vec<T> of(Vec<T> x) {
-    using C = ShiftedExpConstants<T>;
-    using E = ExpConstants<T>;
-    const Vec<T> rounded = fma(x, Vec<T>(0x1.71547652b82fep+0), Vec<T>(C::kMagic)), k = rounded - Vec<T>(C::kMagic);
-    const Vec<T> r = fma(k, Vec<T>(-E::kLn2Low), fma(k, Vec<T>(-E::kLn2High), x));
-    const Vec<T> y = fma(r * r, polynomial(r, E::kTail), r) + Vec<T>(1);
-    const Vec<T> power = Vec<T>::from_bits((rounded.bits() + C::kBias) << C::kExponentAt);
-    return select(x < Vec<T>(C::kLowest), Vec<T>(0), y * power);
-  }
-};
-struct FullExp {
-  template <class T>
-  static Vec<T> of(Vec<T> x) {
-    return exp(x);
-  }
-};
 
 // sum(exp(x - shift)), each term stored in y unless that is null.
 template <class Exp, class T>
@@ -103,25 +50,6 @@ void softmax_group(const T* x, T* y, T* max, T* sum, int64_t rows, int64_t n) {
   scale_rows(y, factor, y, rows, n);
 }
 
-// Rows that fit in registers, a few at a time so that one does not wait for the other; the same operations in the same
-// order as in the long form. A load of what was just stored with a mask would stall.
-template <int kRows, class T>
-void softmax_short(const T* x, T* y, T* max, T* sum, int64_t n) {
-  Wide<T> e[kRows];
-  for (int r = 0; r < kRows; ++r) e[r] = load(x + r * n, n);
-  for (int r = 0; r < kRows; ++r) max[r] = fold_lanes<LargerLanes>(larger(e[r], Wide<T>(static_cast<T>(kMinusInf))));
-  for (int r = 0; r < kRows; ++r) e[r] = map([](Vec<T> v) { return ShiftedExp::of(v); }, e[r] - Wide<T>(max[r]));
-  for (int r = 0; r < kRows; ++r) sum[r] = fold_lanes<AddLanes>(Wide<T>(T{0}) + e[r]);
-  for (int r = 0; r < kRows; ++r) store(e[r] * Wide<T>(T{1} / sum[r]), y + r * n, n);
-}
-
-template <class T>
-void softmax_short_rows(const T* x, T* y, T* max, T* sum, int64_t rows, int64_t n) {
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) softmax_short<4>(x + r * n, y + r * n, max + r, sum + r, n);
-  for (; r < rows; ++r) softmax_short<1>(x + r * n, y + r * n, max + r, sum + r, n);
-}
-
 int64_t group_rows(int64_t n) {
   const int64_t rows = 4096 / (n < 1 ? 1 : n);
   return rows < 1 ? 1 : rows < kSoftmaxRows ? rows : kSoftmaxRows;
@@ -132,29 +60,35 @@ void softmax_rows(const T* x, T* y, T* max, T* log_sum, int64_t rows, int64_t n)
   T own_max[kSoftmaxRows], own_sum[kSoftmaxRows];
   T *const m = max ? max : own_max, *const s = log_sum ? log_sum : own_sum;
   const int64_t group = group_rows(n);
-  for (int64_t r = 0; r < rows; r += group) {
-    const int64_t count = rows - r < group ? rows - r : group;
-    const auto loop = n <= kWideLanes<T> ? softmax_short_rows<T> : softmax_group<T>;
-    loop(x + r * n, y + r * n, m + r, s + r, count, n);
-  }
+  if (is_short<T>(n)) run_short<SoftmaxShort, kShortBlocks>(x, y, m, s, rows, n);
+  for (int64_t r = 0; r < rows && !is_short<T>(n); r += group)
+    softmax_group(x + r * n, y + r * n, m + r, s + r, rows - r < group ? rows - r : group, n);
   if (log_sum) log_in_place(log_sum, rows);
 }
 
 template <class T>
-void log_softmax_rows(const T* x, T* y, int64_t rows, int64_t n) {
-  T max[kSoftmaxRows], log_sum[kSoftmaxRows];
-  const int64_t group = group_rows(n);
-  for (int64_t g = 0; g < rows; g += group) {
-    const int64_t end = g + group < rows ? g + group : rows;
-    for (int64_t r = g; r < end; ++r) max[r] = row_max(x + r * n, n);
-    for (int64_t r = g; r < end; ++r)
-      log_sum[r] = row_exp_sum<ShiftedExp>(x + r * n, static_cast<T*>(nullptr), max[r], n);
-  }
+void log_softmax_long_rows(const T* x, T* y, T* max, T* log_sum, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r) max[r] = row_max(x + r * n, n);
+  for (int64_t r = 0; r < rows; ++r)
+    log_sum[r] = row_exp_sum<ShiftedExp>(x + r * n, static_cast<T*>(nullptr), max[r], n);
   log_in_place(log_sum, rows);
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
     const Wide<T> m(max[r]), s(log_sum[r]);
     for_blocks<T>(n, [&](int64_t i, int64_t lanes) { store((load(x + i, lanes) - m) - s, y + i, lanes); });
   }
+}
+
+template <class T>
+void log_softmax_rows(const T* x, T* y, int64_t rows, int64_t n) {
+  T max[kSoftmaxRows], log_sum[kSoftmaxRows];
+  if (is_short<T>(n)) {
+    run_short<ExpSumShort, kShortBlocks>(x, y, max, log_sum, rows, n);
+    log_in_place(log_sum, rows);
+    return run_short<ShiftShort, kShortBlocks>(x, y, max, log_sum, rows, n);
+  }
+  const int64_t group = group_rows(n);
+  for (int64_t r = 0; r < rows; r += group)
+    log_softmax_long_rows(x + r * n, y + r * n, max, log_sum, rows - r < group ? rows - r : group, n);
 }
 
 // A shift that is infinite would turn a sum of zeros or of infinities into NaN.

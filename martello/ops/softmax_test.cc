@@ -72,7 +72,8 @@ OpCase value_only(OpCase c) {
 OP_TEST(softmax, twice(softmax_row("few classes", randn({4, 7}), -1)), softmax_row("many classes", randn({3, 133}), 1),
         softmax_row("one class", randn({5, 1}), 1), softmax_row("vector", randn({19}), 0),
         twice(softmax_row("first axis", randn({5, 37}), 0)), softmax_row("middle axis", randn({3, 5, 7}), 1),
-        softmax_row("many rows", randn({150, 10}), 1), softmax_row("rank six", randn({2, 1, 3, 2, 2, 3}), -3),
+        softmax_row("many rows", randn({150, 10}), 1), softmax_row("two blocks", randn({7, 23}), 1),
+        softmax_row("four blocks", randn({7, 31}), 1), softmax_row("rank six", randn({2, 1, 3, 2, 2, 3}), -3),
         softmax_row("no rows", randn({0, 4}), 1), softmax_row("no classes", randn({4, 0}), 1),
         value_only(softmax_row("large logits", HostTensor::of<double>({1000, 999, -1000, 0}), 0)),
         value_only(softmax_row("masked", HostTensor::of<double>({-kInf, 1, 2, -kInf}), 0)));
@@ -80,6 +81,7 @@ OP_TEST(softmax, twice(softmax_row("few classes", randn({4, 7}), -1)), softmax_r
 OP_TEST(log_softmax, twice(log_softmax_row("few classes", randn({4, 7}), -1)),
         log_softmax_row("many classes", randn({3, 133}), 1), log_softmax_row("first axis", randn({5, 37}), 0),
         log_softmax_row("middle axis", randn({3, 5, 7}), 1), log_softmax_row("many rows", randn({150, 10}), 1),
+        log_softmax_row("two blocks", randn({7, 23}), 1), log_softmax_row("four blocks", randn({7, 31}), 1),
         value_only(log_softmax_row("large logits", HostTensor::of<double>({1000, 999, -1000, 0}), 0)),
         log_softmax_row("no rows", randn({0, 4}), 1));
 
@@ -107,7 +109,7 @@ namespace {
 
 template <class T>
 void expect_same_bits_on_all_levels(const cpu::SoftmaxLoops<T>& a, const cpu::SoftmaxLoops<T>& b) {
-  for (const int64_t n : {1, 3, 4, 8, 10, 15, 16, 17, 40, 1000}) {
+  for (const int64_t n : {1, 3, 4, 8, 10, 15, 16, 17, 24, 31, 32, 33, 40, 48, 63, 64, 65, 1000}) {
     const HostTensor x = randn({5, n}).cast(dtype_of<T>);
     const T* in = x.data<T>().data();
     std::vector<T> ya(static_cast<size_t>(5 * n)), yb(ya), max(5), sa(5), sb(5);
@@ -138,6 +140,19 @@ TEST(softmax_loops, have_the_same_bits_on_every_instruction_set) {
   if (cpu::host_isa() == cpu::Isa::v2) return;
   expect_same_bits_on_all_levels(cpu::v3::softmax_loops_f32, cpu::softmax_loops<float>());
   expect_same_bits_on_all_levels(cpu::v3::softmax_loops_f64, cpu::softmax_loops<double>());
+}
+
+TEST(softmax_loops, keep_nan_within_its_row) {
+  for (const int64_t n : {1, 10, 16, 17, 33, 64, 65, 200}) {
+    std::vector<float> x(static_cast<size_t>(6 * n), 1), y(x), z(x);
+    x[static_cast<size_t>(3 * n - 1)] = std::numeric_limits<float>::quiet_NaN();
+    cpu::softmax_loops<float>().softmax_rows(x.data(), y.data(), nullptr, nullptr, 6, n);
+    cpu::softmax_loops<float>().log_softmax_rows(x.data(), z.data(), 6, n);
+    for (int64_t i = 0; i < 6 * n; ++i) {
+      EXPECT_EQ(std::isnan(y[static_cast<size_t>(i)]), i / n == 2) << n;
+      EXPECT_EQ(std::isnan(z[static_cast<size_t>(i)]), i / n == 2) << n;
+    }
+  }
 }
 
 TEST(softmax_loops, give_nan_for_a_row_of_minus_infinity) {
