@@ -8,7 +8,7 @@ namespace martello {
 namespace {
 
 using internal::AxisView;
-constexpr int64_t kColumns = 64;
+constexpr int64_t kColumns = 64, kRows = 8;
 
 template <class T>
 T wrapping_sum(T a, T b) {
@@ -34,8 +34,42 @@ void cumsum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns
   }
 }
 
+// R neighbouring rows of n elements: each sum waits for the one before it, the rows do not wait for each other.
+template <int R, class T>
+void cumsum_rows(const T* x, T* y, int64_t n, const CumsumAttrs& a) {
+  T sum[R] = {};
+  const int64_t step = a.reverse ? -1 : 1;
+  for (int64_t k = 0, i = a.reverse ? n - 1 : 0; k < n; ++k, i += step) {
+    T next[R];
+    for (int r = 0; r < R; ++r) next[r] = wrapping_sum(sum[r], x[r * n + i]);
+    for (int r = 0; r < R; ++r) y[r * n + i] = a.exclusive ? sum[r] : next[r];
+    for (int r = 0; r < R; ++r) sum[r] = next[r];
+  }
+}
+
+template <class T>
+void cumsum_all_rows(const T* x, T* y, int64_t rows, int64_t n, const CumsumAttrs& a) {
+  int64_t r = 0;
+  for (; r + kRows <= rows; r += kRows) cumsum_rows<kRows>(x + r * n, y + r * n, n, a);
+  for (; r < rows; ++r) cumsum_rows<1>(x + r * n, y + r * n, n, a);
+}
+
+template <class T>
+Kernel cumsum_of_rows(const AxisView& view, const CumsumAttrs& a) {
+  return Kernel([=](const KernelRun& run) {
+    const int64_t n = view.size(run), rows = view.outer(run);
+    const int64_t chunk = align_up(internal::rows_per_chunk(n), kRows);
+    const T* x = static_cast<const T*>(run.in_[0].data);
+    T* y = static_cast<T*>(run.out_[0].data);
+    parallel_for(run.threads, ceil_div(rows, chunk), [&](int64_t c) {
+      cumsum_all_rows(x + c * chunk * n, y + c * chunk * n, std::min(chunk, rows - c * chunk), n, a);
+    });
+  });
+}
+
 template <class T>
 Kernel cumsum_kernel(const AxisView& view, const CumsumAttrs& a) {
+  if (view.inner == 1) return cumsum_of_rows<T>(view, a);
   return Kernel([=](const KernelRun& run) {
     const int64_t n = view.size(run), groups = ceil_div(view.inner, kColumns), items = view.outer(run) * groups;
     const T* x = static_cast<const T*>(run.in_[0].data);

@@ -37,6 +37,9 @@ OpCase row(std::string label, HostTensor x, CumsumAttrs a) {
 
 OP_TEST(cumsum, row("vector", randn({37}), {}), row("columns", randn({5, 70}), {.axis = 0}),
         row("rows", randn({70, 5}), {.axis = -1}), row("exclusive", randn({4, 9, 3}), {.axis = 1, .exclusive = true}),
+        row("many rows", randn({21, 33}), {.axis = 1}),
+        row("many rows, both", randn({21, 33}), {.axis = 1, .exclusive = true, .reverse = true}),
+        row("many rows of integers", integers({19, 7}, -9, 9, i32), {.axis = 1, .reverse = true}),
         row("reverse", randn({4, 9}), {.axis = 1, .reverse = true}),
         row("both", randn({4, 9}), {.axis = 0, .exclusive = true, .reverse = true}),
         row("integers", integers({6, 80}, -9, 9, i32), {.axis = 0}),
