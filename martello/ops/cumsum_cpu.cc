@@ -8,7 +8,7 @@ namespace martello {
 namespace {
 
 using internal::AxisView;
-constexpr int64_t kColumns = 64, kRows = 8;
+constexpr int64_t kColumns = 64, kRows = 4;
 
 template <class T>
 T wrapping_sum(T a, T b) {
@@ -34,7 +34,8 @@ void cumsum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns
   }
 }
 
-// R neighbouring rows of n elements: each sum waits for the one before it, the rows do not wait for each other.
+// R neighbouring rows of n elements: each sum waits for the one before it, the rows do not wait for each other. With
+// more than four, rows of a power of two would drive each other out of the first cache.
 template <int R, class T>
 void cumsum_rows(const T* x, T* y, int64_t n, const CumsumAttrs& a) {
   T sum[R] = {};
