@@ -30,7 +30,10 @@ template <class T, class Op>
 void reduce_row_items(const ReduceStep& step, int64_t first, int64_t last, Source<T>& source) {
   T* y = static_cast<T*>(step.y);
   if (step.blocks == 1) {
-    const int64_t n = step.reduced, most = Source<T>::kMost / n;
+    // Short rows are fast in whole vectors of results.
+    constexpr int64_t w = Vec<T>::kLanes;
+    const int64_t n = step.reduced, fit = Source<T>::kMost / n;
+    const int64_t most = step.x ? last - first : fit > w ? fit / w * w : fit;
     for (int64_t rows; first < last; first += rows) {
       rows = smaller(last - first, most);
       reduce_rows<T, Op>(source.get(first * n, rows * n), rows, n, y + first);
