@@ -1,12 +1,10 @@
 #include <martello/base/error.h>
-#include <martello/base/philox.h>
-#include <martello/graph/build_context.h>
 #include <martello/ops/broadcast.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/gather.h>
+#include <martello/ops/internal/random_op.h>
 #include <martello/ops/random.h>
 #include <martello/ops/shape.h>
-#include <martello/ops/variable.h>
 
 #include <cmath>
 
@@ -20,22 +18,10 @@ Kernel random_integers_cpu(const KernelPlan&);
 Kernel random_permutation_cpu(const KernelPlan&);
 Kernel random_categorical_cpu(const KernelPlan&);
 
-int64_t random_key(uint64_t seed, std::string_view name) {
-  constexpr std::string_view tower = "tower";
-  const size_t slash = name.find('/');
-  if (name.starts_with(tower) && slash != std::string_view::npos && slash > tower.size() &&
-      name.substr(tower.size(), slash - tower.size()).find_first_not_of("0123456789") == std::string_view::npos)
-    name.remove_prefix(slash + 1);
-  return static_cast<int64_t>(stable_hash(name, seed));
-}
-
 namespace {
 
-void check_counter(const ShapeContext& c) {
-  c.check_dtype(0, i64);
-  c.check_rank(0, 1);
-  MARTELLO_CHECK(c.in[0].shape[0] == 2, c.where(), "its counter has two numbers, not ", c.in[0].shape, ".");
-}
+using internal::check_counter;
+using internal::random_cost;
 
 // The asked shape, in the run known.
 TensorSpec random_spec(const ShapeContext& c, const Shape& attr, DType dtype) {
@@ -98,11 +84,6 @@ std::vector<TensorSpec> categorical_shape(const ShapeContext& c) {
   return {{.shape = Shape(internal::dim_of(c.in[1].shape, 0), samples), .dtype = i64}};
 }
 
-Cost random_cost(std::span<const TensorSpec>, std::span<const TensorSpec> out, const Attrs&) {
-  const double n = static_cast<double>(out[0].shape.num_elements());
-  return {20 * n, n * static_cast<double>(size_of(out[0].dtype))};
-}
-
 using ShapeFn = std::vector<TensorSpec> (*)(const ShapeContext&);
 
 // The facts that ops which fill an asked shape share.
@@ -122,18 +103,14 @@ constexpr OpDef random_op(const char* name, const char* doc, ShapeFn shape, Kern
           .family = "Random"};
 }
 
-// Adds the node with its counter and key. The counter's name is unique in the whole graph, subgraphs included; an
-// initializer has no counter, but its nodes are named after the variable.
+// Adds the node with its counter and key.
 template <class A>
 Tensor add_random(const OpDef& def, std::vector<Operand> in, const Extents* shape, A attrs, Name name) {
-  auto& context = internal::get_build_context();
-  const std::string full = context.graph->unique_name(context.name_scope + std::string(name.text()));
-  const std::string local = full.substr(context.name_scope.size());
-  const Name unique(local, name.line());
+  const internal::RandomSite site = internal::make_random_site(name);
+  const Name unique(site.name, name.line());
   LineScope line(name.line());
-  const Tensor counter = random_counter(full);
-  attrs.key = random_key(context.graph->seed, counter.node()->def == &op_variable ? counter.name() : full);
-  in.insert(in.begin(), Operand(counter, name.line()));
+  attrs.key = site.key;
+  in.insert(in.begin(), Operand(site.counter, name.line()));
   if constexpr (requires { attrs.shape; }) {
     attrs.shape = shape->is_static() ? shape->shape() : Shape();
     in = with_extents(in, *shape, unique);

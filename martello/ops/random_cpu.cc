@@ -3,7 +3,7 @@
 #include <martello/base/philox.h>
 #include <martello/base/threads.h>
 #include <martello/kernel/cpu/isa.h>
-#include <martello/ops/internal/random_loops.h>
+#include <martello/ops/internal/random_plan.h>
 #include <martello/ops/random.h>
 
 #include <algorithm>
@@ -20,19 +20,11 @@ const cpu::RandomLoops& cpu::random_loops() {
   return of_host_isa(v2::random_loops, v3::random_loops, v4::random_loops);
 }
 
-namespace {
+namespace internal {
 
-constexpr int64_t kChunkBlocks = 4096;
-
-// Numbers of one output, without what a run adds.
-struct Plan {
-  cpu::RandomTask task = {};
-  int64_t rows = 1, blocks = 0;
-};
-
-Plan make_plan(const KernelPlan& plan, int64_t key, int64_t per_block) {
+RandomPlan make_random_plan(const KernelPlan& plan, int64_t key, int64_t per_block) {
   const Shape& y = plan.out[0].shape;
-  Plan p;
+  RandomPlan p;
   const uint64_t bits = static_cast<uint64_t>(key);
   p.task.key[0] = static_cast<uint32_t>(bits);
   p.task.key[1] = static_cast<uint32_t>(bits >> 32);
@@ -45,7 +37,7 @@ Plan make_plan(const KernelPlan& plan, int64_t key, int64_t per_block) {
   return p;
 }
 
-cpu::RandomTask task_of(const KernelRun& run, const Plan& plan) {
+cpu::RandomTask make_random_task(const KernelRun& run, const RandomPlan& plan) {
   cpu::RandomTask task = plan.task;
   const uint64_t number = static_cast<uint64_t>(run.in<int64_t>(0)[static_cast<size_t>(run.params->stream)]);
   task.run = static_cast<uint32_t>(number);
@@ -54,9 +46,18 @@ cpu::RandomTask task_of(const KernelRun& run, const Plan& plan) {
   return task;
 }
 
+}  // namespace internal
+
+namespace {
+
+using Plan = internal::RandomPlan;
+using internal::make_random_plan;
+
+constexpr int64_t kChunkBlocks = 4096;
+
 template <class T>
 void fill(const KernelRun& run, const Plan& plan, cpu::RandomLoop<T> loop, T* y) {
-  const cpu::RandomTask whole = task_of(run, plan);
+  const cpu::RandomTask whole = internal::make_random_task(run, plan);
   parallel_for(run.threads, ceil_div(plan.blocks, kChunkBlocks), [&](int64_t i) {
     cpu::RandomTask task = whole;
     task.first_block = i * kChunkBlocks;
@@ -75,7 +76,7 @@ int64_t per_block(DType dtype) { return dtype == f32 ? 4 : 2; }
 
 Plan normal_plan(const KernelPlan& plan) {
   const auto& attrs = plan.attrs<RandomNormalAttrs>();
-  Plan p = make_plan(plan, attrs.key, per_block(attrs.dtype));
+  Plan p = make_random_plan(plan, attrs.key, per_block(attrs.dtype));
   p.task.p0 = attrs.mean;
   p.task.p1 = attrs.stddev;
   return p;
@@ -85,7 +86,7 @@ Plan normal_plan(const KernelPlan& plan) {
 
 Kernel random_uniform_cpu(const KernelPlan& plan) {
   const auto& attrs = plan.attrs<RandomUniformAttrs>();
-  Plan p = make_plan(plan, attrs.key, per_block(attrs.dtype));
+  Plan p = make_random_plan(plan, attrs.key, per_block(attrs.dtype));
   p.task.p0 = attrs.low;
   p.task.p1 = attrs.high - attrs.low;
   const float high = static_cast<float>(attrs.high), low = static_cast<float>(attrs.low);
@@ -103,7 +104,7 @@ Kernel random_truncated_normal_cpu(const KernelPlan& plan) {
 
 Kernel random_bernoulli_cpu(const KernelPlan& plan) {
   const auto& attrs = plan.attrs<RandomBernoulliAttrs>();
-  Plan p = make_plan(plan, attrs.key, 4);
+  Plan p = make_random_plan(plan, attrs.key, 4);
   p.task.p0 = std::round(attrs.p * 0x1p31);
   return Kernel([p, loop = cpu::random_loops().bernoulli](const KernelRun& run) {
     fill(run, p, loop, reinterpret_cast<uint8_t*>(run.out<bool>(0).data()));
@@ -129,7 +130,7 @@ uint64_t below(uint64_t bits, uint64_t range, uint64_t uneven) {
 template <class T>
 Kernel integers_kernel(const KernelPlan& plan) {
   const auto& attrs = plan.attrs<RandomIntegersAttrs>();
-  const Plan p = make_plan(plan, attrs.key, 2);
+  const Plan p = make_random_plan(plan, attrs.key, 2);
   const uint64_t low = static_cast<uint64_t>(attrs.low), range = static_cast<uint64_t>(attrs.high) - low;
   const uint64_t uneven = -range % range;
   const int64_t count = plan.out[0].shape.num_elements();
@@ -152,7 +153,7 @@ Kernel random_integers_cpu(const KernelPlan& plan) {
 }
 
 Kernel random_permutation_cpu(const KernelPlan& plan) {
-  const Plan p = make_plan(plan, plan.attrs<RandomPermutationAttrs>().key, 2);
+  const Plan p = make_random_plan(plan, plan.attrs<RandomPermutationAttrs>().key, 2);
   const int64_t n = plan.out[0].shape[0];
   Kernel kernel([=, loop = cpu::random_loops().bits](const KernelRun& run) {
     uint64_t* keys = reinterpret_cast<uint64_t*>(run.scratch);
@@ -180,7 +181,7 @@ void draw_classes(const T* logits, int64_t classes, double* sums, const uint64_t
 
 template <class T>
 Kernel categorical_kernel(const KernelPlan& plan) {
-  const Plan planned = make_plan(plan, plan.attrs<RandomCategoricalAttrs>().key, 2);
+  const Plan planned = make_random_plan(plan, plan.attrs<RandomCategoricalAttrs>().key, 2);
   const int64_t samples = plan.out[0].shape[1], classes = plan.in[1].shape[1];
   const int64_t bits_bytes = checked_mul(plan.out[0].shape.num_elements(), sizeof(uint64_t));
   Kernel kernel([=, loop = cpu::random_loops().bits](const KernelRun& run) {
