@@ -45,6 +45,7 @@
 #include <martello/ops/initializers.h>
 #include <martello/ops/like.h>
 #include <martello/ops/linear.h>
+#include <martello/ops/losses.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/norms.h>
 #include <martello/ops/one_hot.h>
