@@ -55,6 +55,7 @@
 #include <martello/ops/range.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/reshape.h>
+#include <martello/ops/resize.h>
 #include <martello/ops/scatter.h>
 #include <martello/ops/scatter_update.h>
 #include <martello/ops/shape.h>

@@ -1,0 +1,37 @@
+#pragma once
+#include <stdint.h>
+
+// The loops of resize_isa.cc. Included by ISA sources too, hence C headers only.
+namespace martello::cpu {
+
+// A linear map of one axis: output o is the sum of weight[t] times input from[t] for t in [first[o], first[o + 1]).
+template <class T>
+struct AxisMap {
+  const int64_t *first, *from;
+  const T* weight;
+};
+
+// Lines of images [line, out_width, inner] of one output image.
+template <class T>
+struct ResizeTask {
+  AxisMap<T> rows, columns;
+  int64_t in_width, out_width, inner;
+  const T* x;  // the input image
+};
+
+struct ResizeLoops {
+  // y: line `line` of the output image.
+  void (*line_f32)(const ResizeTask<float>&, int64_t line, float* y);
+  void (*line_f64)(const ResizeTask<double>&, int64_t line, double* y);
+};
+
+#define MARTELLO_RESIZE_LOOPS(isa)       \
+  namespace isa {                        \
+  extern const ResizeLoops resize_loops; \
+  }
+MARTELLO_RESIZE_LOOPS(v2)
+MARTELLO_RESIZE_LOOPS(v3)
+MARTELLO_RESIZE_LOOPS(v4)
+#undef MARTELLO_RESIZE_LOOPS
+
+}  // namespace martello::cpu
