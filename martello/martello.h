@@ -37,6 +37,7 @@
 #include <martello/ops/custom_gradient.h>
 #include <martello/ops/densify.h>
 #include <martello/ops/dropout.h>
+#include <martello/ops/embedding.h>
 #include <martello/ops/extents.h>
 #include <martello/ops/fused.h>
 #include <martello/ops/gather.h>

@@ -129,6 +129,5 @@ Tensor gather(Operand x, Operand indices, GatherAttrs attrs, Name name) {
 }
 Tensor gather(Operand x, Operand indices, Name name) { return gather(x, indices, {}, name); }
 Tensor gather_nd(Operand x, Operand indices, Name name) { return add_op(op_gather_nd, {x, indices}, name); }
-Tensor embedding_lookup(Operand table, Operand ids, Name name) { return gather(table, ids, {}, name); }
 
 }  // namespace martello

@@ -19,8 +19,6 @@ Tensor gather(Operand x, Operand indices, GatherAttrs attrs = {}, Name name = "g
 Tensor gather(Operand x, Operand indices, Name name);
 // y[i..., b...] = x[indices[i..., 0], indices[i..., 1] ..., b...]
 Tensor gather_nd(Operand x, Operand indices, Name name = "gather_nd");
-// Rows of a table: gather(table, ids).
-Tensor embedding_lookup(Operand table, Operand ids, Name name = "embedding_lookup");
 
 extern const OpDef op_gather, op_gather_nd;
 
