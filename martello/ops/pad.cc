@@ -4,6 +4,7 @@
 #include <martello/ops/pad.h>
 #include <martello/ops/slice.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace martello {
@@ -128,13 +129,15 @@ constinit const OpDef op_pad_grad = {
 Tensor pad(Operand x, PadAttrs attrs, Name name) { return add_op(op_pad, {x}, std::move(attrs), name); }
 Tensor pad_grad(Operand dy, PadAttrs attrs, Name name) { return add_op(op_pad_grad, {dy}, std::move(attrs), name); }
 
-Tensor pad_channels(Operand x, int64_t before, int64_t after, Name name) {
-  const size_t rank = x.is_number() ? 0 : static_cast<size_t>(x.tensor().rank());
-  MARTELLO_CHECK(rank > 0, "[pad '", name.text(), "'] pad_channels() needs a tensor with a last axis.\n  at ",
-                 LineScope::effective(x.line()).str());
-  PadAttrs attrs{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 0), PadMode::constant, 0};
-  attrs.before.back() = before;
-  attrs.after.back() = after;
+Tensor pad_channels(Operand x, int64_t before, int64_t after, DataFormat data_format, Name name) {
+  const int rank = x.is_number() ? 0 : x.tensor().rank(), axis = channel_axis(data_format, rank);
+  MARTELLO_CHECK(rank > axis && axis >= 0, "[pad '", name.text(), "'] pad_channels() of a tensor with ", rank,
+                 " dimensions: format ", to_string(data_format), " has channels in dimension ", std::max(axis, 0),
+                 ".\n  at ", LineScope::effective(x.line()).str());
+  const std::vector<int64_t> zeros(static_cast<size_t>(rank), 0);
+  PadAttrs attrs{zeros, zeros, PadMode::constant, 0};
+  attrs.before[static_cast<size_t>(axis)] = before;
+  attrs.after[static_cast<size_t>(axis)] = after;
   return pad(x, std::move(attrs), name);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <martello/graph/op_def.h>
+#include <martello/ops/data_format.h>
 
 #include <string>
 #include <string_view>
@@ -29,8 +30,9 @@ struct PadAttrs {
 };
 // x with before[i] and after[i] more elements at the ends of axis i.
 Tensor pad(Operand x, PadAttrs attrs, Name name = "pad");
-// Zeros before and after the last axis.
-Tensor pad_channels(Operand x, int64_t before, int64_t after, Name name = "pad");
+// Zeros before and after the channels: the last axis, or axis 1 with nchw.
+Tensor pad_channels(Operand x, int64_t before, int64_t after, DataFormat data_format = DataFormat::nhwc,
+                    Name name = "pad");
 // What the padding of a mirroring pad() repeated is summed back: its gradient.
 Tensor pad_grad(Operand dy, PadAttrs attrs, Name name = "pad_grad");
 

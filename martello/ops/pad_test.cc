@@ -70,6 +70,13 @@ OP_TEST(pad, pad_case("zeros", randn({3, 4}), {.before = {1, 2}, .after = {0, 3}
          .reference =
              [](const HostTensors& in) {
                return HostTensors{naive_pad(in[0], {.before = {0, 1}, .after = {0, 2}})};
+             }},
+        {.label = "channels of nchw",
+         .inputs = {randn({2, 3, 2, 4})},
+         .build = [](TensorList x) { return TensorList{pad_channels(x[0], 1, 2, DataFormat::nchw)}; },
+         .reference =
+             [](const HostTensors& in) {
+               return HostTensors{naive_pad(in[0], {.before = {0, 1, 0, 0}, .after = {0, 2, 0, 0}})};
              }});
 OP_TEST(pad_grad, {.label = "reflected",
                    .inputs = {randn({6, 2})},
@@ -97,7 +104,10 @@ OP_REFUSES(pad, value_of_other_type,
            [] { pad(placeholder({3}, i32, "x"), {.before = {0}, .after = {4}, .value = 0.5}); }, {"0.5", "i32"})
 OP_REFUSES(pad, too_large,
            [] { pad(placeholder({int64_t{1} << 62}, f32, "x"), {.before = {int64_t{1} << 62}, .after = {0}}); }, {})
-OP_REFUSES(pad, channels_of_a_scalar, [] { pad_channels(placeholder({}, f32, "x"), 1, 1); }, {"last axis"})
+OP_REFUSES(pad, channels_of_a_scalar, [] { pad_channels(placeholder({}, f32, "x"), 1, 1); },
+           {"pad_channels", "0 dimensions", "nhwc"})
+OP_REFUSES(pad, channels_of_a_vector, [] { pad_channels(placeholder({3}, f32, "x"), 1, 1, DataFormat::nchw); },
+           {"1 dimensions", "nchw", "dimension 1"})
 OP_REFUSES(pad_grad, smaller_than_padding, [] { pad_grad(placeholder({1}, f32, "x"), {.before = {1}, .after = {1}}); },
            {"smaller", "2"})
 
