@@ -52,6 +52,7 @@
 #include <martello/ops/one_hot.h>
 #include <martello/ops/optimizer_update.h>
 #include <martello/ops/pad.h>
+#include <martello/ops/pixel_shuffle.h>
 #include <martello/ops/random.h>
 #include <martello/ops/range.h>
 #include <martello/ops/reduce.h>
