@@ -72,6 +72,7 @@
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
 #include <martello/ops/where.h>
+#include <martello/ops/where_indices.h>
 #include <martello/optim/optimizer.h>
 #include <martello/runtime/hooked_session.h>
 #include <martello/runtime/session.h>
