@@ -33,6 +33,7 @@
 #include <martello/ops/concat.h>
 #include <martello/ops/cond.h>
 #include <martello/ops/control.h>
+#include <martello/ops/crop_and_resize.h>
 #include <martello/ops/cumsum.h>
 #include <martello/ops/custom_gradient.h>
 #include <martello/ops/densify.h>
