@@ -11,6 +11,7 @@
 #include <martello/base/threads.h>
 #include <martello/graph/attrs.h>
 #include <martello/graph/collections.h>
+#include <martello/graph/communicator.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/graph.h>
 #include <martello/graph/kernel.h>
@@ -21,6 +22,7 @@
 #include <martello/graph/verify.h>
 #include <martello/ops/activation.h>
 #include <martello/ops/add_n.h>
+#include <martello/ops/all_reduce.h>
 #include <martello/ops/arg_reduce.h>
 #include <martello/ops/assign.h>
 #include <martello/ops/axes.h>
