@@ -2,6 +2,7 @@
 //   martello_bench [time] FILE...    rows of .bench files against their limits
 //   martello_bench check FILE...     the same rows, small: are the results right?
 //   martello_bench overhead          launch and planning
+//   martello_bench update            optimizers against a copy of the bytes that they move
 //   martello_bench train [NAME...]   whole training steps; one JSON line each, as the peers print them
 //   martello_bench trace [NAME...]   the nodes of those steps, with times and implementations
 #include "ops.h"
@@ -16,7 +17,8 @@
 namespace {
 
 constexpr const char* kHelp =
-    "usage: martello_bench [--threads N] [time|check] FILE.bench ... | overhead | train [tiny mlp ...] | trace [...]\n";
+    "usage: martello_bench [--threads N] [time|check] FILE.bench ... | overhead | update | train [tiny mlp ...] | "
+    "trace [...]\n";
 
 int run(int argc, char** argv) {
   bench::Options options;
@@ -26,9 +28,11 @@ int run(int argc, char** argv) {
     else words.emplace_back(argv[i]);
   }
   const std::string job = words.empty() ? "" : words[0];
-  const bool is_job = job == "time" || job == "check" || job == "overhead" || job == "train" || job == "trace";
+  const bool is_job =
+      job == "time" || job == "check" || job == "overhead" || job == "update" || job == "train" || job == "trace";
   const std::vector<std::string> rest(words.begin() + (is_job ? 1 : 0), words.end());
   if (job == "overhead") return bench::time_overhead(options);
+  if (job == "update") return bench::time_updates(options);
   if (job == "train") return bench::time_training(rest, options.threads);
   if (job == "trace") return bench::trace_training(rest, options.threads);
   if (rest.empty()) return std::fputs(kHelp, stderr), 2;

@@ -15,5 +15,8 @@ int time_rows(const std::vector<std::string>& files, const Options& options);
 int check_rows(const std::vector<std::string>& files);
 // Launch overhead per node, and time to plan.
 int time_overhead(const Options& options);
+// Every optimizer on 25 million parameters, against a copy of the bytes that it has to move; 1 when one takes longer
+// than 1.3 times that.
+int time_updates(const Options& options);
 
 }  // namespace bench

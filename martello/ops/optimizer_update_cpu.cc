@@ -1,19 +1,15 @@
+#include <martello/base/checked.h>
 #include <martello/base/threads.h>
-#include <martello/kernel/cpu/isa.h>
-#include <martello/ops/internal/update_loops.h>
-#include <martello/ops/optimizer_update.h>
+#include <martello/ops/internal/update_scalars.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace martello {
 namespace {
 
-constexpr int64_t kChunk = 16384;  // elements; a fixed cut, so that threads change nothing
+using internal::UpdateLayout;
 
-const cpu::UpdateLoops& loops() {
-  return cpu::of_host_isa(cpu::v2::update_loops, cpu::v3::update_loops, cpu::v4::update_loops);
-}
+constexpr int64_t kChunk = 16384;  // elements; a fixed cut, so that threads change nothing
 
 // A piece of one variable.
 struct Chunk {
@@ -21,78 +17,124 @@ struct Chunk {
   int64_t begin, count;
 };
 
-std::vector<Chunk> cut(const KernelPlan& plan, int64_t first, int64_t variables) {
+std::vector<Chunk> cut(const KernelPlan& plan, const UpdateLayout& layout) {
   std::vector<Chunk> chunks;
-  for (int64_t v = 0; v < variables; ++v) {
-    const int64_t n = plan.in[static_cast<size_t>(first + variables + v)].shape.num_elements();
+  for (int64_t v = 0; v < layout.count; ++v) {
+    const int64_t n = plan.in[static_cast<size_t>(layout.variable(v))].shape.num_elements();
     for (int64_t begin = 0; begin < n; begin += kChunk)
       chunks.push_back({static_cast<int>(v), begin, std::min(kChunk, n - begin)});
   }
   return chunks;
 }
 
-// The lists of an update's inputs, seen by one chunk.
+// An update as planned: what it is, and how it is cut.
 template <class T>
-struct Lists {
-  const KernelRun& run;
-  int64_t first, count;
-  T* at(int list, const Chunk& c) const {
-    return static_cast<T*>(run.in_[first + list * count + c.variable].data) + c.begin;
+struct Update {
+  OptimizerUpdateAttrs attrs;
+  UpdateLayout layout;
+  DType rate_dtype;
+  std::vector<Chunk> chunks;
+
+  explicit Update(const KernelPlan& plan)
+      : attrs(plan.attrs<OptimizerUpdateAttrs>()),
+        layout(attrs, false),
+        rate_dtype(plan.in[0].dtype),
+        chunks(cut(plan, layout)) {}
+
+  double decay(const Chunk& c) const {
+    return attrs.weight_decay.empty() ? 0 : attrs.weight_decay[static_cast<size_t>(c.variable)];
+  }
+
+  cpu::UpdateSpan<T> span(const KernelRun& run, const Chunk& c, const cpu::UpdateConstants<T>& constants) const {
+    const auto at = [&](int input) { return static_cast<T*>(run.in_[input].data) + c.begin; };
+    cpu::UpdateSpan<T> s;
+    if (layout.traits.takes_gradient) s.g = at(layout.gradient(c.variable));
+    s.w = at(layout.variable(c.variable));
+    for (int i = 0; i < layout.traits.slots; ++i) s.slots[i] = at(layout.slot(i, c.variable));
+    s.count = c.count;
+    s.constants = constants;
+    return s;
+  }
+
+  // body(chunk index, chunk)
+  template <class F>
+  void each_chunk(const KernelRun& run, const F& body) const {
+    parallel_for(run.threads, static_cast<int64_t>(chunks.size()),
+                 [&](int64_t i) { body(static_cast<size_t>(i), chunks[static_cast<size_t>(i)]); });
   }
 };
 
-double scalar(const KernelRun& run, int input, DType dtype) {
-  return dtype == f32 ? static_cast<double>(run.in<float>(input)[0]) : run.in<double>(input)[0];
-}
-
-DType group_dtype(const KernelPlan& plan, int64_t first) {
-  return plan.in.size() > static_cast<size_t>(first) ? plan.in[static_cast<size_t>(first)].dtype : f32;
-}
-
 template <class T>
-Kernel momentum_kernel(const KernelPlan& plan) {
-  const auto a = plan.attrs<MomentumUpdateAttrs>();
-  return [a, rate_dtype = plan.in[0].dtype, chunks = cut(plan, 1, a.count)](const KernelRun& run) {
-    const Lists<T> lists{run, 1, a.count};
-    const T rate = static_cast<T>(scalar(run, 0, rate_dtype));
-    parallel_for(run.threads, static_cast<int64_t>(chunks.size()), [&](int64_t i) {
-      const Chunk& c = chunks[static_cast<size_t>(i)];
-      const cpu::MomentumSpan<T> span{
-          lists.at(1, c), lists.at(2, c), lists.at(0, c), c.count, rate, static_cast<T>(a.momentum), a.nesterov};
-      if constexpr (std::is_same_v<T, float>) loops().momentum_f32(span);
-      else loops().momentum_f64(span);
+Kernel one_pass(const KernelPlan& plan) {
+  return [u = Update<T>(plan)](const KernelRun& run) {
+    if (internal::is_closed(run, u.layout)) return;
+    const double rate = internal::read_scalar(run, 0, u.rate_dtype);
+    const auto constants = internal::make_constants<T>(u.attrs, rate, internal::next_step(run, u.layout));
+    const auto sweep = internal::update_loop<T>(u.attrs.rule);
+    u.each_chunk(run, [&](size_t, const Chunk& c) {
+      auto span = u.span(run, c, constants);
+      span.constants.keep = static_cast<T>(1 - rate * u.decay(c));
+      sweep(span);
     });
   };
 }
 
+// Chunk sums of one variable are added in order: the norms do not depend on threads.
+void find_trust(const std::vector<Chunk>& chunks, cpu::LambNorms* norms, double* trust) {
+  for (size_t i = 0; i < chunks.size();) {
+    cpu::LambNorms sum;
+    size_t end = i;
+    for (; end < chunks.size() && chunks[end].variable == chunks[i].variable; ++end) {
+      sum.weight += norms[end].weight;
+      sum.step += norms[end].step;
+    }
+    trust[chunks[i].variable] = sum.weight > 0 && sum.step > 0 ? std::sqrt(sum.weight) / std::sqrt(sum.step) : 1;
+    i = end;
+  }
+}
+
+// First the slots and the norms, then the weights.
 template <class T>
-Kernel adam_kernel(const KernelPlan& plan) {
-  const auto a = plan.attrs<AdamUpdateAttrs>();
-  return [a, rate_dtype = plan.in[0].dtype, chunks = cut(plan, 2, a.count)](const KernelRun& run) {
-    const Lists<T> lists{run, 2, a.count};
-    int64_t& step = run.target<int64_t>(1)[0];
-    const auto t = static_cast<double>(++step);
-    const T rate =
-        static_cast<T>(scalar(run, 0, rate_dtype) * std::sqrt(1 - std::pow(a.beta2, t)) / (1 - std::pow(a.beta1, t)));
-    parallel_for(run.threads, static_cast<int64_t>(chunks.size()), [&](int64_t i) {
-      const Chunk& c = chunks[static_cast<size_t>(i)];
-      const cpu::AdamSpan<T> span{
-          lists.at(1, c), lists.at(2, c),          lists.at(3, c),          lists.at(0, c),           c.count,
-          rate,           static_cast<T>(a.beta1), static_cast<T>(a.beta2), static_cast<T>(a.epsilon)};
-      if constexpr (std::is_same_v<T, float>) loops().adam_f32(span);
-      else loops().adam_f64(span);
+Kernel two_passes(const KernelPlan& plan) {
+  Update<T> u(plan);
+  const int64_t bytes = checked_add(checked_mul(static_cast<int64_t>(u.chunks.size()), sizeof(cpu::LambNorms)),
+                                    checked_mul(u.layout.count, sizeof(double)));
+  Kernel kernel([u](const KernelRun& run) {
+    if (internal::is_closed(run, u.layout)) return;
+    const double rate = internal::read_scalar(run, 0, u.rate_dtype);
+    const auto constants = internal::make_constants<T>(u.attrs, rate, internal::next_step(run, u.layout));
+    auto* norms = reinterpret_cast<cpu::LambNorms*>(run.scratch);
+    auto* trust = reinterpret_cast<double*>(norms + u.chunks.size());
+    const auto span_of = [&](const Chunk& c) {
+      auto span = u.span(run, c, constants);
+      span.constants.decay = static_cast<T>(u.decay(c));
+      return span;
+    };
+    u.each_chunk(run, [&](size_t i, const Chunk& c) {
+      if constexpr (std::is_same_v<T, float>) norms[i] = internal::update_loops().lamb_moments_f32(span_of(c));
+      else norms[i] = internal::update_loops().lamb_moments_f64(span_of(c));
     });
-  };
+    find_trust(u.chunks, norms, trust);
+    u.each_chunk(run, [&](size_t, const Chunk& c) {
+      auto span = span_of(c);
+      span.constants.trust_rate = static_cast<T>(rate * trust[c.variable]);
+      internal::update_loop<T>(UpdateRule::lamb)(span);
+    });
+  });
+  return kernel.scratch(bytes);
+}
+
+template <class T>
+Kernel update_kernel(const KernelPlan& plan) {
+  return plan.attrs<OptimizerUpdateAttrs>().rule == UpdateRule::lamb ? two_passes<T>(plan) : one_pass<T>(plan);
 }
 
 }  // namespace
 
-Kernel momentum_update_cpu(const KernelPlan& plan) {
-  return group_dtype(plan, 1) == f64 ? momentum_kernel<double>(plan) : momentum_kernel<float>(plan);
-}
-
-Kernel adam_update_cpu(const KernelPlan& plan) {
-  return group_dtype(plan, 2) == f64 ? adam_kernel<double>(plan) : adam_kernel<float>(plan);
+Kernel optimizer_update_cpu(const KernelPlan& plan) {
+  const UpdateLayout layout(plan.attrs<OptimizerUpdateAttrs>(), false);
+  const bool is_f64 = layout.count > 0 && plan.in[static_cast<size_t>(layout.variable(0))].dtype == f64;
+  return is_f64 ? update_kernel<double>(plan) : update_kernel<float>(plan);
 }
 
 }  // namespace martello

@@ -2,7 +2,6 @@
 #include <martello/ops/assign.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/optimizer_update.h>
-#include <martello/ops/variable.h>
 #include <martello/testing/op_test.h>
 
 #include <gtest/gtest.h>
@@ -14,106 +13,224 @@ namespace {
 
 using namespace testing;
 
-Variable make(const char* name, Tensor like, Initializer init) {
-  return get_variable(name, {.shape = like.shape(), .dtype = like.dtype(), .initializer = init, .trainable = false});
+constexpr double kRate = 0.1, kSlot = 0.5;
+constexpr int64_t kStepsBefore = 2;
+
+Variable make(const std::string& name, Shape shape, DType dtype, double value) {
+  return get_variable(
+      name, {.shape = std::move(shape), .dtype = dtype, .initializer = constant_init(value), .trainable = false});
 }
 
-UpdateGroup group_of(const TensorList& grads, int slots) {
+// Variables are 1, slots 0.5, and two steps are done.
+UpdateGroup group_of(const TensorList& grads, UpdateRule rule) {
+  const UpdateTraits traits = traits_of(rule);
   UpdateGroup group;
-  group.slots.resize(static_cast<size_t>(slots));
+  group.slots.resize(static_cast<size_t>(traits.slots));
   for (size_t i = 0; i < grads.size(); ++i) {
-    group.gradients.push_back(grads[i]);
-    group.variables.push_back(make(str("w", i).c_str(), grads[i], ones()));
-    for (int s = 0; s < slots; ++s)
-      group.slots[static_cast<size_t>(s)].push_back(make(str("s", s, "_", i).c_str(), grads[i], constant_init(0.5)));
+    if (traits.takes_gradient) group.gradients.push_back(grads[i]);
+    group.variables.push_back(make(str("w", i), grads[i].shape(), grads[i].dtype(), 1));
+    for (size_t s = 0; s < group.slots.size(); ++s)
+      group.slots[s].push_back(make(str("s", s, "_", i), grads[i].shape(), grads[i].dtype(), kSlot));
   }
+  if (traits.counts_steps) group.step = make("step", {}, i64, static_cast<double>(kStepsBefore));
   return group;
 }
 
-// All variables after one update from w = 1 and slots 0.5, with the inputs as gradients.
-template <class Update>
-Build after(int slots, Update update) {
-  return [slots, update](TensorList grads) {
-    const UpdateGroup group = group_of(grads, slots);
-    ControlDependencies done({update(group)});
-    TensorList values;
-    for (const Variable& v : group.variables) values.push_back(read_variable(v));
-    for (const auto& slot : group.slots)
-      for (const Variable& v : slot) values.push_back(read_variable(v));
-    return values;
+TensorList values_of(const UpdateGroup& group) {
+  TensorList values;
+  for (const Variable& v : group.variables) values.push_back(read_variable(v));
+  for (const auto& slot : group.slots)
+    for (const Variable& v : slot) values.push_back(read_variable(v));
+  return values;
+}
+
+Build after_update(OptimizerUpdateAttrs a) {
+  return [a](TensorList grads) {
+    const UpdateGroup group = group_of(grads, a.rule);
+    ControlDependencies done({optimizer_update(kRate, group, a)});
+    return values_of(group);
   };
 }
 
-HostTensors map_all(const HostTensors& grads, const std::vector<std::function<double(double)>>& results) {
+// w and the slots of one element after one update, in the plainest words.
+using Element = std::vector<double>;
+using Formula = std::function<Element(double g)>;
+
+HostTensors map_all(const HostTensors& grads, const Formula& f) {
   HostTensors all;
-  for (const auto& f : results)
+  for (size_t part = 0; part < f(0).size(); ++part)
     for (const HostTensor& g : grads)
       all.push_back(map_elements(
-          {g}, [&](const std::vector<double>& x) { return f(x[0]); }, g.dtype()));
+          {g}, [&](const std::vector<double>& x) { return f(x[0])[part]; }, g.dtype()));
   return all;
 }
 
-OpCase momentum_case(std::string label, HostTensors grads, bool nesterov) {
+OpCase row(std::string label, HostTensors grads, OptimizerUpdateAttrs a, Formula f) {
   return {.label = std::move(label),
           .inputs = std::move(grads),
-          .build = after(1,
-                         [nesterov](const UpdateGroup& g) {
-                           return momentum_update(0.1, g, {.momentum = 0.9, .nesterov = nesterov});
-                         }),
-          .reference =
-              [nesterov](const HostTensors& in) {
-                const auto m = [](double g) { return 0.9 * 0.5 + g; };
-                const auto w = [=](double g) { return 1 - 0.1 * (nesterov ? g + 0.9 * m(g) : m(g)); };
-                return map_all(in, {w, m});
-              },
+          .build = after_update(a),
+          .reference = [f](const HostTensors& in) { return map_all(in, f); },
           .gradient = false,
           .unknown_shapes = false};
 }
 
-OpCase adam_case(std::string label, HostTensors grads) {
+HostTensors several() { return {randn({3, 5}), randn({}), randn({0}), randn({17000}), randn({1, 2, 1, 2, 1, 3})}; }
+
+const OptimizerUpdateAttrs kDescent{.rule = UpdateRule::gradient_descent};
+const OptimizerUpdateAttrs kMomentum{.rule = UpdateRule::momentum, .momentum = 0.9};
+const OptimizerUpdateAttrs kNesterov{.rule = UpdateRule::nesterov, .momentum = 0.9};
+const OptimizerUpdateAttrs kAdam{.rule = UpdateRule::adam, .beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-2};
+const OptimizerUpdateAttrs kRms{.rule = UpdateRule::rms_prop, .momentum = 0.7, .beta2 = 0.9, .epsilon = 1e-2};
+const OptimizerUpdateAttrs kAdagrad{.rule = UpdateRule::adagrad, .epsilon = 1e-2};
+const OptimizerUpdateAttrs kAdadelta{.rule = UpdateRule::adadelta, .beta2 = 0.9, .epsilon = 1e-2};
+const OptimizerUpdateAttrs kLion{.rule = UpdateRule::lion, .beta1 = 0.8, .beta2 = 0.9};
+
+Element descent(double g) { return {1 - kRate * g}; }
+Element momentum(double g) { return {1 - kRate * (0.9 * kSlot + g), 0.9 * kSlot + g}; }
+Element nesterov(double g) {
+  const double m = 0.9 * kSlot + g;
+  return {1 - kRate * (g + 0.9 * m), m};
+}
+Element adam(double g) {
+  const double m = 0.8 * kSlot + 0.2 * g, v = 0.9 * kSlot + 0.1 * g * g, t = kStepsBefore + 1;
+  const double correction = std::sqrt(1 - std::pow(0.9, t)) / (1 - std::pow(0.8, t));
+  return {1 - kRate * correction * m / (std::sqrt(v) + 1e-2), m, v};
+}
+Element adam_with_decay(double g) {
+  const double m = 0.8 * kSlot + 0.2 * g, v = 0.9 * kSlot + 0.1 * g * g, t = kStepsBefore + 1;
+  const double m_hat = m / (1 - std::pow(0.8, t)), v_hat = v / (1 - std::pow(0.9, t));
+  return {1 - kRate * 0.3 * 1 - kRate * m_hat / (std::sqrt(v_hat) + 1e-2), m, v};
+}
+Element rms_prop(double g) {
+  const double v = 0.9 * kSlot + 0.1 * g * g, m = 0.7 * kSlot + kRate * g / std::sqrt(v + 1e-2);
+  return {1 - m, v, m};
+}
+Element centered_rms_prop(double g) {
+  const double v = 0.9 * kSlot + 0.1 * g * g, mean = 0.9 * kSlot + 0.1 * g;
+  const double m = 0.7 * kSlot + kRate * g / std::sqrt(v - mean * mean + 1e-2);
+  return {1 - m, v, mean, m};
+}
+Element adagrad(double g) {
+  const double a = kSlot + g * g;
+  return {1 - kRate * g / (std::sqrt(a) + 1e-2), a};
+}
+Element adadelta(double g) {
+  const double a = 0.9 * kSlot + 0.1 * g * g, u = std::sqrt(kSlot + 1e-2) / std::sqrt(a + 1e-2) * g;
+  return {1 - kRate * u, a, 0.9 * kSlot + 0.1 * u * u};
+}
+Element lion(double g) {
+  const double c = 0.8 * kSlot + 0.2 * g;
+  return {1 - kRate * (c > 0 ? 1 : c < 0 ? -1 : 0), 0.9 * kSlot + 0.1 * g};
+}
+
+OptimizerUpdateAttrs with(OptimizerUpdateAttrs a, UpdateRule rule) {
+  a.rule = rule;
+  return a;
+}
+
+OptimizerUpdateAttrs decayed_adam(int64_t variables) {
+  OptimizerUpdateAttrs a = kAdam;
+  a.has_corrected_epsilon = true;
+  a.weight_decay.assign(static_cast<size_t>(variables), 0.3);
+  return a;
+}
+
+// Norms are over whole variables, so this one cannot go element by element.
+HostTensors naive_lamb(const HostTensors& grads) {
+  HostTensors w, m, v;
+  const double t = kStepsBefore + 1, decay = 0.3;
+  for (const HostTensor& g : grads) {
+    HostTensor wi(g.shape(), g.dtype()), mi = wi.cast(g.dtype()), vi = wi.cast(g.dtype()), r = wi.cast(g.dtype());
+    double norm_w = 0, norm_r = 0;
+    for (int64_t i = 0; i < g.num_elements(); ++i) {
+      mi.set(i, 0.8 * kSlot + 0.2 * g.at(i));
+      vi.set(i, 0.9 * kSlot + 0.1 * g.at(i) * g.at(i));
+      const double m_hat = mi.at(i) / (1 - std::pow(0.8, t)), v_hat = vi.at(i) / (1 - std::pow(0.9, t));
+      r.set(i, m_hat / (std::sqrt(v_hat) + 1e-2) + decay);
+      norm_w += 1;
+      norm_r += r.at(i) * r.at(i);
+    }
+    for (int64_t i = 0; i < g.num_elements(); ++i) wi.set(i, 1 - kRate * std::sqrt(norm_w / norm_r) * r.at(i));
+    w.push_back(wi), m.push_back(mi), v.push_back(vi);
+  }
+  w.insert(w.end(), m.begin(), m.end());
+  w.insert(w.end(), v.begin(), v.end());
+  return w;
+}
+
+OpCase lamb_case(std::string label, HostTensors grads) {
+  OptimizerUpdateAttrs a = with(kAdam, UpdateRule::lamb);
+  a.weight_decay.assign(grads.size(), 0.3);
   return {.label = std::move(label),
           .inputs = std::move(grads),
-          .build = after(2,
-                         [](const UpdateGroup& g) {
-                           const Variable step =
-                               get_variable("step", {.dtype = i64, .initializer = zeros(), .trainable = false});
-                           return adam_update(0.1, step, g, {.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-2});
-                         }),
-          .reference =
-              [](const HostTensors& in) {
-                const auto m = [](double g) { return 0.8 * 0.5 + 0.2 * g; };
-                const auto v = [](double g) { return 0.9 * 0.5 + 0.1 * g * g; };
-                const auto w = [=](double g) {
-                  return 1 - 0.1 * std::sqrt(1 - 0.9) / (1 - 0.8) * m(g) / (std::sqrt(v(g)) + 1e-2);
-                };
-                return map_all(in, {w, m, v});
-              },
+          .build = after_update(a),
+          .reference = naive_lamb,
           .gradient = false,
           .unknown_shapes = false};
 }
 
-OP_TEST(momentum_update, momentum_case("one", {randn({7})}, false), momentum_case("nesterov", {randn({7})}, true),
-        momentum_case("a group", {randn({3, 5}), randn({}), randn({0}), randn({17000})}, false),
-        momentum_case("a nesterov group", {randn({40000}), randn({2, 2, 2})}, true));
-OP_TEST(adam_update, adam_case("one", {randn({7})}),
-        adam_case("a group", {randn({3, 5}), randn({}), randn({0}), randn({17000})}));
+OP_TEST(optimizer_update, row("descent", several(), kDescent, descent), row("momentum", several(), kMomentum, momentum),
+        row("nesterov", several(), kNesterov, nesterov), row("adam", several(), kAdam, adam),
+        row("adam with decay", several(), decayed_adam(5), adam_with_decay), row("rms_prop", several(), kRms, rms_prop),
+        row("centered_rms_prop", several(), with(kRms, UpdateRule::centered_rms_prop), centered_rms_prop),
+        row("adagrad", several(), kAdagrad, adagrad), row("adadelta", several(), kAdadelta, adadelta),
+        row("lion", several(), kLion, lion), lamb_case("lamb", several()),
+        row("accumulate", several(), {.rule = UpdateRule::accumulate}, [](double g) { return Element{kRate * g}; }),
+        row("average", several(), {.rule = UpdateRule::average},
+            [](double) {
+              return Element{1 - kRate * (1 - kSlot), kSlot};
+            }),
+        row("swap", several(), {.rule = UpdateRule::swap},
+            [](double) {
+              return Element{kSlot, 1};
+            }),
+        row("one large", {randn({40000})}, kAdam, adam));
 
-OP_REFUSES(momentum_update, a_gradient_of_another_shape,
+TEST(OptimizerUpdate, a_closed_gate_writes_nothing_and_counts_no_step) {
+  for (bool is_open : {false, true}) {
+    OpCase c = row("gate", {randn({5})}, kAdam, [&](double g) { return is_open ? adam(g) : Element{1, kSlot, kSlot}; });
+    c.build = [=](TensorList grads) {
+      UpdateGroup group = group_of(grads, kAdam.rule);
+      group.gate = constant(HostTensor(is_open));
+      ControlDependencies done({optimizer_update(kRate, group, kAdam)});
+      TensorList values = values_of(group);
+      values.push_back(read_variable(group.step));
+      return values;
+    };
+    c.reference = [=](const HostTensors& in) {
+      HostTensors all = map_all(in, [&](double g) { return is_open ? adam(g) : Element{1, kSlot, kSlot}; });
+      all.push_back(HostTensor(int64_t{kStepsBefore + (is_open ? 1 : 0)}));
+      return all;
+    };
+    run_op_case("optimizer_update", c);
+  }
+}
+
+OP_REFUSES(optimizer_update, a_gradient_of_another_shape,
            [] {
-             UpdateGroup g = group_of({placeholder({3}, f32, "g")}, 1);
+             UpdateGroup g = group_of({placeholder({3}, f32, "g")}, UpdateRule::momentum);
              g.gradients[0] = placeholder({4}, f32, "h");
-             momentum_update(0.1, g);
+             optimizer_update(0.1, g, kMomentum);
            },
-           {"momentum_update", "[3]", "[4]"})
-OP_REFUSES(momentum_update, a_rate_that_is_no_scalar,
-           [] { momentum_update(placeholder({2}, f32, "rate"), group_of({placeholder({3}, f32, "g")}, 1)); },
-           {"momentum_update", "[2]", "scalar"})
-OP_REFUSES(adam_update, a_missing_slot,
+           {"optimizer_update", "[3]", "[4]"})
+OP_REFUSES(optimizer_update, a_rate_that_is_no_scalar,
            [] {
-             const Variable step = get_variable("step", {.dtype = i64, .initializer = zeros(), .trainable = false});
-             adam_update(0.1, step, group_of({placeholder({3}, f32, "g")}, 1));
+             optimizer_update(placeholder({2}, f32, "rate"), group_of({placeholder({3}, f32, "g")}, kMomentum.rule),
+                              kMomentum);
            },
-           {"adam_update", "inputs"})
+           {"momentum", "[2]", "scalar"})
+OP_REFUSES(optimizer_update, a_missing_slot,
+           [] { optimizer_update(0.1, group_of({placeholder({3}, f32, "g")}, UpdateRule::momentum), kRms); },
+           {"rms_prop", "inputs"})
+OP_REFUSES(optimizer_update, another_number_of_decays,
+           [] { optimizer_update(0.1, group_of({placeholder({3}, f32, "g")}, kAdam.rule), decayed_adam(2)); },
+           {"2 numbers", "1 variables"})
+OP_REFUSES(optimizer_update, variables_of_two_dtypes,
+           [] {
+             const TensorList grads{placeholder({3}, f32, "g"), placeholder({3}, f64, "h")};
+             optimizer_update(0.1, group_of(grads, kDescent.rule), kDescent);
+           },
+           {"f32", "f64", "one dtype"})
 
 }  // namespace
 }  // namespace martello

@@ -29,33 +29,4 @@ class Optimizer {
 };
 using OptimizerRef = Ref<Optimizer>;
 
-struct MomentumOptions {
-  double momentum = 0.9;
-  bool nesterov = false;
-};
-// m = momentum m + g;  w -= lr m.
-class Momentum : public Optimizer {
- public:
-  explicit Momentum(Operand learning_rate, MomentumOptions options = {});
-  Operation apply_gradients(const GradVars& grads, Name name = Name("momentum", SourceLine::current())) override;
-
- private:
-  Operand learning_rate_;
-  MomentumOptions options_;
-};
-
-struct AdamOptions {
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-};
-// As in the paper's efficient form: the bias corrections are part of the rate, epsilon is added to sqrt(v).
-class Adam : public Optimizer {
- public:
-  explicit Adam(Operand learning_rate, AdamOptions options = {});
-  Operation apply_gradients(const GradVars& grads, Name name = Name("adam", SourceLine::current())) override;
-
- private:
-  Operand learning_rate_;
-  AdamOptions options_;
-};
-
 }  // namespace martello

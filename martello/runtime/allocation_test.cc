@@ -12,7 +12,7 @@
 #include <martello/ops/sparse_softmax_cross_entropy.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
-#include <martello/optim/optimizer.h>
+#include <martello/optim/optimizers.h>
 #include <martello/runtime/hooked_session.h>
 #include <martello/runtime/internal/count_allocations.h>
 #include <martello/runtime/session.h>

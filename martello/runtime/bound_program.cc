@@ -3,6 +3,7 @@
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
 #include <martello/runtime/internal/aborted.h>
+#include <martello/runtime/internal/non_finite_watch.h>
 
 #include <chrono>
 
@@ -98,6 +99,13 @@ bool BoundProgram::is_bad() const {
   return false;
 }
 
+void BoundProgram::watch(NonFiniteWatch& watch) {
+  watch_ = &watch;
+  for (auto& segment : steps_)
+    for (auto& device : segment)
+      for (BoundStep& step : device) step.is_special = true;
+}
+
 void BoundProgram::run_segment(size_t segment, size_t device, RunTrace* trace) {
   auto& steps = steps_[segment][device];
   const int team_before = ThreadCount::current();
@@ -142,6 +150,7 @@ void BoundProgram::run_special(BoundStep& s, size_t) {
   if (s.step->has_dynamic_rows) load_rows(s);
   s.fn(s.run);
   if (s.step->has_dynamic_rows) store_rows(s);
+  if (watch_) watch_->look(*s.step, s.run);
   if (s.step->signal >= 0) {
     auto& event = events_[static_cast<size_t>(s.step->signal)];
     event.store(run_number_, std::memory_order_release);

@@ -7,22 +7,6 @@
 namespace martello {
 namespace {
 
-// Gives a lane back, whatever happens.
-class LaneLease {
- public:
-  LaneLease(Session::Impl& session, Lane& lane) : session_(session), lane_(lane) {}
-  ~LaneLease() {
-    std::lock_guard lock(session_.lanes_mutex);
-    session_.free_lanes.push_back(&lane_);
-  }
-  LaneLease(const LaneLease&) = delete;
-  LaneLease& operator=(const LaneLease&) = delete;
-
- private:
-  Session::Impl& session_;
-  Lane& lane_;
-};
-
 // Memory of the last run is used again unless the caller kept a copy of the tensor.
 void copy_out(const RunTensor& from, const TensorSpec& spec, HostTensor& to) {
   const bool fits = to.dtype() == spec.dtype && to.num_elements() == from.count && !to.is_shared() &&
@@ -44,6 +28,12 @@ void trace_segment(Lane& lane, BoundProgram& bound, size_t segment, size_t devic
 
 }  // namespace
 
+LaneLease::LaneLease(Session::Impl& session) : session_(session), lane_(session.take_lane()) {}
+LaneLease::~LaneLease() {
+  std::lock_guard lock(session_.lanes_mutex);
+  session_.free_lanes.push_back(&lane_);
+}
+
 Lane& Session::Impl::take_lane() {
   std::lock_guard lock(lanes_mutex);
   if (free_lanes.empty()) {
@@ -62,19 +52,18 @@ void Session::Impl::refresh_variables(BoundProgram& bound, const Plan& plan) con
   bound.store_generation = store.generation();
 }
 
-void Session::Impl::execute(const Plan& plan, const HostTensor* feeds, HostTensors& outputs, RunMode mode) {
+bool Session::Impl::execute(const Plan& plan, const HostTensor* feeds, HostTensors& outputs, RunMode mode) {
   initialize(plan);
-  Lane& lane = take_lane();
-  LaneLease lease(*this, lane);
-  BoundProgram& bound = lane.bind(plan);
+  const LaneLease lease(*this);
+  BoundProgram& bound = lease.lane().bind(plan);
   for (size_t i = 0; i < plan.program->feeds.size(); ++i)
     if (plan.program->is_feed_used[i]) bound.set_feed(i, feeds[i].raw());
   bound.start(mode.stream, 0, mode.timeout_seconds);
-  run_segments(bound, plan, lane, outputs, mode.trace);
+  return run_segments(bound, plan, lease.lane(), outputs, mode.trace);
 }
 
-// Compute holds the store shared, update exclusively. A bad run skips its updates.
-void Session::Impl::run_segments(BoundProgram& bound, const Plan& plan, Lane& lane, HostTensors& outputs,
+// Compute holds the store shared, update exclusively. A bad run skips its updates, and false says so.
+bool Session::Impl::run_segments(BoundProgram& bound, const Plan& plan, Lane& lane, HostTensors& outputs,
                                  RunTrace* trace) {
   const Program& program = *plan.program;
   const auto take_fetches = [&](int segment) {
@@ -82,6 +71,7 @@ void Session::Impl::run_segments(BoundProgram& bound, const Plan& plan, Lane& la
     for (size_t i = 0; i < program.fetches.size(); ++i)
       if (program.fetches[i].segment == segment) copy_out(bound.fetch(i), program.fetches[i].spec, outputs[i]);
   };
+  bool is_written = true;
   const auto run = [&](size_t s) {
     const size_t devices = program.devices.size();
     if (trace) return trace_segment(lane, bound, s, devices, *trace);
@@ -96,7 +86,10 @@ void Session::Impl::run_segments(BoundProgram& bound, const Plan& plan, Lane& la
       take_fetches(static_cast<int>(s));
       continue;
     }
-    if (bound.is_bad()) continue;
+    if (bound.is_bad()) {
+      is_written = false;
+      continue;
+    }
     shared.unlock();
     {
       std::unique_lock exclusive(store.mutex);
@@ -107,6 +100,7 @@ void Session::Impl::run_segments(BoundProgram& bound, const Plan& plan, Lane& la
     shared.lock();
     refresh_variables(bound, plan);
   }
+  return is_written;
 }
 
 }  // namespace martello

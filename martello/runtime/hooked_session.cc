@@ -121,6 +121,10 @@ const HostTensor& RunContext::value(int i) const {
                  " asks for value ", i, " of ", end - begin, " it fetched.");
   return state_.prepared.front().run.value(begin + static_cast<size_t>(i));
 }
+bool RunContext::was_skipped() const {
+  MARTELLO_CHECK(state_.is_after, "[run_context] was_skipped() belongs into after_run; the run has not happened yet.");
+  return state_.prepared.front().run.was_skipped();
+}
 const RunTrace& RunContext::run_trace() const { return state_.trace; }
 const Fetches& RunContext::original_fetches() const { return *state_.original_fetches; }
 const Feeds& RunContext::original_feeds() const { return *state_.original_feeds; }

@@ -22,6 +22,7 @@ class RunContext {
   // In after_run.
   const HostTensor& value(int i = 0) const;
   const RunTrace& run_trace() const;
+  bool was_skipped() const;  // the run wrote nothing because a gradient was not finite
   // What the caller of the run asked for.
   const Fetches& original_fetches() const;
   const Feeds& original_feeds() const;

@@ -8,7 +8,7 @@
 #include <martello/ops/reduce.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
-#include <martello/optim/optimizer.h>
+#include <martello/optim/optimizers.h>
 #include <martello/runtime/internal/lane.h>
 #include <martello/runtime/internal/session_impl.h>
 

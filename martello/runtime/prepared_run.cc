@@ -53,6 +53,11 @@ const HostTensor& PreparedRun::value(size_t i) const {
   return position < 0 ? impl_->nothing : impl_->outputs[static_cast<size_t>(position)];
 }
 
+bool PreparedRun::was_skipped() const {
+  MARTELLO_CHECK(impl_, "[prepared_run] was not made by Session::prepare().");
+  return impl_->was_skipped;
+}
+
 const Plan& PreparedRun::Impl::plan() {
   for (size_t i = 0; i < known.size(); ++i) {
     if (!have_shapes(feeds, known[i].shapes)) continue;
@@ -75,7 +80,8 @@ const Plan& PreparedRun::Impl::plan() {
 }
 
 void PreparedRun::Impl::run(RunTrace* trace) {
-  session->execute(plan(), feeds.data(), outputs, {stream, trace, timeout_seconds});
+  was_skipped = !session->execute(plan(), feeds.data(), outputs, {stream, trace, timeout_seconds});
+  if (was_skipped) session->report_skip(signature, feeds.data(), stream);
 }
 
 }  // namespace martello

@@ -13,7 +13,7 @@
 #include <martello/ops/sparse_softmax_cross_entropy.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
-#include <martello/optim/optimizer.h>
+#include <martello/optim/optimizers.h>
 #include <martello/runtime/session.h>
 
 #include <gtest/gtest.h>

@@ -28,6 +28,8 @@ size_t Session::cached_plans() const {
   return impl_->plans.size();
 }
 
+int64_t Session::skipped_runs() const { return impl().skipped_runs.load(); }
+
 PreparedRun Session::prepare(const Fetches& fetches, const std::vector<Fetch>& feeds) {
   PreparedRun prepared;
   prepared.impl_ = std::make_shared<PreparedRun::Impl>();

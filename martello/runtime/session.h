@@ -115,6 +115,9 @@ struct SessionOptions {
   size_t plan_cache = 64;                         // plans kept, least recently used go first
   bool always_parallel = false;                   // give small kernels all threads too (tests)
   bool poison_arena = false;                      // fill scratch with a pattern: finds reads of unwritten memory
+  // Skipped runs (see finite_norm) whose computation is done again to name the op that gave the first NaN or infinity,
+  // in the log; the first ones of the session.
+  int64_t explained_skips = 3;
 };
 
 class PreparedRun;
@@ -145,6 +148,8 @@ class Session {
 
   Graph graph() const;
   size_t cached_plans() const;
+  // Runs that wrote nothing because a gradient was not finite.
+  int64_t skipped_runs() const;
   struct Impl;
   Impl& impl() const;
 
@@ -160,6 +165,7 @@ class PreparedRun {
   void feed(size_t i, const HostTensor& value);
   void run();
   const HostTensor& value(size_t i) const;  // of the last run; valid until the next
+  bool was_skipped() const;                 // the last run wrote nothing because a gradient was not finite
   struct Impl;
 
  private:

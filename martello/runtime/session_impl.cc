@@ -94,16 +94,17 @@ std::shared_ptr<const Plan> Session::Impl::get_plan(const RunSignature& signatur
     plans.splice(plans.begin(), plans, it->second);
     return it->second->plan;
   }
-  auto plan = make_plan(signature, shapes);
+  auto plan = make_plan(signature, shapes, options.disabled_passes);
   remember(key, plan);
   return plan;
 }
 
-std::shared_ptr<const Plan> Session::Impl::make_plan(const RunSignature& signature, const std::vector<Shape>& shapes) {
+std::shared_ptr<const Plan> Session::Impl::make_plan(const RunSignature& signature, const std::vector<Shape>& shapes,
+                                                     const std::vector<std::string>& disabled_passes) {
   const auto start = std::chrono::steady_clock::now();
   PlanGraph extracted = extract(graph, signature.fetches, signature.targets, signature.feeds, shapes);
   const auto program =
-      compile(std::move(extracted), {options.threads, options.disabled_passes, options.always_parallel}, &store);
+      compile(std::move(extracted), {options.threads, disabled_passes, options.always_parallel}, &store);
   program->report.total_milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   auto plan = std::make_shared<Plan>();

@@ -130,5 +130,37 @@ WRONG_PROGRAM(an_optimizer_of_something_else_than_a_variable, "[momentum]", "'x'
   HERE Momentum(0.1).apply_gradients({{x, Variable(x)}});
 }
 
+WRONG_PROGRAM(an_optimizer_without_variables, "[optimizer]", "'cost'", "no variable to train") {
+  const Tensor cost = input({}, f32, "cost");
+  HERE Adam(0.1).minimize(cost);
+}
+
+WRONG_PROGRAM(gradients_that_were_all_dropped, "[adam]", "nothing to update", "gradient processor") {
+  const Variable w = get_variable("w", {.shape = {2}});
+  HERE apply_grad_processors(Adam(0.1), {ScaleGradient(".*", 0, false)})->apply_gradients({{w, w}});
+}
+
+WRONG_PROGRAM(an_option_out_of_range, "[momentum]", "momentum is 1.5", "[0, 1)") {
+  HERE Momentum(0.1, {.momentum = 1.5});
+}
+
+WRONG_PROGRAM(a_decay_for_no_regular_expression, "[adamw]", "'(b'", "regular expression") {
+  HERE AdamW(0.1, {.no_decay = "(b"});
+}
+
+WRONG_PROGRAM(a_schedule_of_a_vector, "[cosine_decay]", "'steps'", "i64[3]") {
+  const Tensor steps = input({3}, i64, "steps");
+  HERE cosine_decay(0.1, steps);
+}
+
+WRONG_PROGRAM(another_number_of_values_than_boundaries, "[piecewise_constant]", "2 values", "2 boundaries") {
+  HERE piecewise_constant(get_global_step_var(), {1, 2}, {0.1, 0.2});
+}
+
+WRONG_PROGRAM(an_accumulation_inside_an_accumulation, "AccumGradOptimizer inside AccumGradOptimizer") {
+  const Variable w = get_variable("w", {.shape = {2}});
+  HERE AccumGradOptimizer(AccumGradOptimizer(Adam(0.1), 2), 2).apply_gradients({{w, w}});
+}
+
 }  // namespace
 }  // namespace martello::testing

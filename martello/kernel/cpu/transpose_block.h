@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
 #include <stdint.h>
 
 // The loop of transpose_block_isa.cc. Included by ISA sources too, hence C headers only.
@@ -16,14 +17,6 @@ struct TransposeBlock {
 using TransposeLoop = void (*)(const TransposeBlock& block);
 
 // For elements of 1, 2, 4 or 8 bytes.
-namespace v2 {
-TransposeLoop transpose_loop(int64_t element_bytes);
-}
-namespace v3 {
-TransposeLoop transpose_loop(int64_t element_bytes);
-}
-namespace v4 {
-TransposeLoop transpose_loop(int64_t element_bytes);
-}
+MARTELLO_PER_ISA(TransposeLoop transpose_loop(int64_t element_bytes);)
 
 }  // namespace martello::cpu

@@ -7,6 +7,8 @@
 
 namespace martello {
 
+class NonFiniteWatch;
+
 // A program with addresses: what one lane runs. Not shared between threads.
 class BoundProgram {
  public:
@@ -21,6 +23,8 @@ class BoundProgram {
   const RunTensor& fetch(size_t i) const { return fetches_[i]; }
   void update_fetch_rows();  // after compute: run-time sizes of fetched tensors
   bool is_bad() const;
+  // From now on shows the results of every step to `watch`.
+  void watch(NonFiniteWatch& watch);
 
   const Program& program() const { return *program_; }
   uint64_t store_generation = 0;  // of the addresses of variables
@@ -31,7 +35,7 @@ class BoundProgram {
     KernelRun run;
     const ProgramStep* step = nullptr;
     int threads = 1;
-    bool is_special = false;  // waits, signals or has run-time rows
+    bool is_special = false;  // waits, signals, has run-time rows or is watched
   };
   struct Patch {
     RunTensor* tensor;
@@ -58,6 +62,7 @@ class BoundProgram {
   std::vector<int64_t> rows_;
   std::vector<RunParams> params_;  // by device
   std::unique_ptr<std::atomic<int64_t>[]> events_;
+  NonFiniteWatch* watch_ = nullptr;
   std::atomic<bool> is_aborted_ = false;
   int64_t run_number_ = 0;
   double timeout_seconds_ = 0;

@@ -3,6 +3,7 @@
 #include <martello/runtime/internal/variable_store.h>
 #include <martello/runtime/session.h>
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -36,8 +37,11 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // The plan for feeds of these shapes: cached, or made now.
   std::shared_ptr<const Plan> get_plan(const RunSignature& signature, const std::vector<Shape>& shapes);
   // Runs on a free lane. `outputs` has one tensor per signature.fetches; their memory is used again when nobody else
-  // holds it.
-  void execute(const Plan& plan, const HostTensor* feeds, HostTensors& outputs, RunMode mode);
+  // holds it. False: a gradient was not finite, and nothing was written.
+  bool execute(const Plan& plan, const HostTensor* feeds, HostTensors& outputs, RunMode mode);
+
+  // Counts a run that wrote nothing, and says why in the log.
+  void report_skip(const RunSignature& signature, const HostTensor* feeds, int stream);
 
   // Gives variables their first values: those of a plan before its first run, or by name (plans_mutex held).
   void initialize(const Plan& plan);
@@ -61,12 +65,31 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::vector<std::unique_ptr<Lane>> lanes;
   std::vector<Lane*> free_lanes;  // last freed first taken: its arena is warm
 
+  std::atomic<int64_t> skipped_runs = 0;
+
  private:
-  std::shared_ptr<const Plan> make_plan(const RunSignature& signature, const std::vector<Shape>& shapes);
+  friend class LaneLease;
+  std::shared_ptr<const Plan> make_plan(const RunSignature& signature, const std::vector<Shape>& shapes,
+                                        const std::vector<std::string>& disabled_passes);
   void remember(const std::string& key, std::shared_ptr<const Plan> plan);
   Lane& take_lane();
-  void run_segments(BoundProgram& bound, const Plan& plan, Lane& lane, HostTensors& outputs, RunTrace* trace);
+  bool run_segments(BoundProgram& bound, const Plan& plan, Lane& lane, HostTensors& outputs, RunTrace* trace);
+  std::string explain(const RunSignature& signature, const HostTensor* feeds, int stream);
   void refresh_variables(BoundProgram& bound, const Plan& plan) const;
+};
+
+// A free lane, given back whatever happens.
+class LaneLease {
+ public:
+  explicit LaneLease(Session::Impl& session);
+  ~LaneLease();
+  LaneLease(const LaneLease&) = delete;
+  LaneLease& operator=(const LaneLease&) = delete;
+  Lane& lane() const { return lane_; }
+
+ private:
+  Session::Impl& session_;
+  Lane& lane_;
 };
 
 struct PreparedRun::Impl {
@@ -78,6 +101,7 @@ struct PreparedRun::Impl {
   HostTensor nothing;  // the value of an Operation
   int stream = 1;
   double timeout_seconds = 0;
+  bool was_skipped = false;
 
   // The few plans this caller alternates between, most recent first.
   struct Known {

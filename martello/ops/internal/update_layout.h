@@ -1,0 +1,37 @@
+#pragma once
+#include <martello/ops/optimizer_update.h>
+
+// Where the inputs of an update lie: learning rate, step, gate, then lists of `count` gradients, variables and slots.
+// The sparse form has the indices and rows of one gradient in place of the gradients.
+namespace martello::internal {
+
+struct UpdateLayout {
+  UpdateTraits traits;
+  int64_t count = 0;
+  int step = -1, gate = -1;  // -1: there is none
+  int gradients = 1;         // the first of them; sparse: the indices
+  int variables = 1;         // the first of them
+  int inputs = 0;            // of all kinds
+
+  UpdateLayout(const OptimizerUpdateAttrs& a, bool is_sparse) : traits(traits_of(a.rule)), count(a.count) {
+    if (traits.counts_steps) step = gradients++;
+    if (a.is_gated) gate = gradients++;
+    variables = gradients + (is_sparse ? 2 : traits.takes_gradient ? static_cast<int>(count) : 0);
+    inputs = variables + static_cast<int>(count) * (1 + traits.slots);
+  }
+  int gradient(int64_t i) const { return gradients + static_cast<int>(i); }
+  int variable(int64_t i) const { return variables + static_cast<int>(i); }
+  int slot(int s, int64_t i) const { return variables + static_cast<int>(count) * (1 + s) + static_cast<int>(i); }
+};
+
+std::string rule_name(const OptimizerUpdateAttrs& a);
+std::vector<int> input_range(int64_t begin, int64_t count);
+// Throws unless scalars, variables and slots are as the rule asks for.
+UpdateLayout check_update_layout(const ShapeContext& c, bool is_sparse);
+void check_like_variable(const ShapeContext& c, const UpdateLayout& layout, int input, int64_t i, const char* what);
+std::vector<int> update_targets(const Attrs& attrs, bool is_sparse);
+// `gradients`: as many as there are variables, or indices and rows.
+Operation add_update(const OpDef& def, Operand rate, const std::vector<Operand>& gradients, const UpdateGroup& group,
+                     OptimizerUpdateAttrs attrs, Name name);
+
+}  // namespace martello::internal
