@@ -1,6 +1,7 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
+#include <martello/ops/internal/labels.h>
 #include <martello/ops/internal/row_index.h>
 #include <martello/ops/internal/update_scalars.h>
 
@@ -21,6 +22,7 @@ struct SparseUpdate {
   DType rate_dtype;
   internal::RowIndex index;
   int64_t rows, inner;
+  std::string where;
 
   explicit SparseUpdate(const KernelPlan& plan)
       : attrs(plan.attrs<OptimizerUpdateAttrs>()),
@@ -28,7 +30,8 @@ struct SparseUpdate {
         rate_dtype(plan.in[0].dtype),
         index(plan, layout.gradients, {table(plan)[0]}),
         rows(table(plan)[0]),
-        inner(table(plan).num_elements(1, table(plan).rank())) {}
+        inner(table(plan).num_elements(1, table(plan).rank())),
+        where(internal::kernel_where(plan.op)) {}
 
   const Shape& table(const KernelPlan& plan) const { return plan.in[static_cast<size_t>(layout.variable(0))].shape; }
 
@@ -62,8 +65,8 @@ struct SparseUpdate {
   void operator()(const KernelRun& run) const {
     const RunTensor &indices = run.in_[layout.gradients], &values = run.in_[layout.gradients + 1];
     const int64_t n = indices.count;
-    MARTELLO_CHECK(values.count == n * inner, "[sparse_optimizer_update] there are ", n,
-                   " indices in this run, which ask for ", n * inner, " elements, but ", values.count, " came.");
+    MARTELLO_CHECK(values.count == n * inner, where, "there are ", n, " indices in this run, which ask for ", n * inner,
+                   " elements, but ", values.count, " came.");
     int64_t* row = reinterpret_cast<int64_t*>(run.scratch);
     int64_t* order = row + n;
     index.fill(indices.data, n, rows, row, run.threads);

@@ -21,10 +21,11 @@ Variable make_state(const char* name, DType dtype) {
   return raw_variable(name, {.dtype = dtype, .initializer = zeros(), .trainable = false});
 }
 
-// Sums so far, with this call, and the slots that keep them.
+// Sums so far, with this call, the slots that keep them, and what is applied when the round is over.
 struct Sums {
-  GradVars totals;
+  GradVars totals, applied;
   std::vector<Variable> slots;
+  std::vector<Operation> writes = {};
 };
 
 Sums add_up(const GradVars& grads, const std::function<Tensor(Tensor)>& weighted) {
@@ -33,6 +34,17 @@ Sums add_up(const GradVars& grads, const std::function<Tensor(Tensor)>& weighted
     sums.slots.push_back(make_slot(gv.var, "AccumGrad"));
     sums.totals.push_back({sums.slots.back() + weighted(gv.grad), gv.var});
   }
+  sums.applied = sums.totals;
+  return sums;
+}
+
+// Gradients weighed by the samples of their batch, and divided by all samples of the round.
+Sums add_up_samples(const GradVars& grads, Tensor samples, Tensor is_last) {
+  const Variable seen = make_state("AccumGrad/samples", f64);
+  const Tensor now = cast(samples, f64), all = seen + now;
+  Sums sums = add_up(grads, [&](Tensor g) { return g * cast(now, g.dtype()); });
+  for (GradVar& gv : sums.applied) gv.grad = gv.grad / cast(all, gv.grad.dtype());
+  sums.writes = {assign(seen, where(is_last, zeros_like(all), all))};
   return sums;
 }
 
@@ -66,33 +78,23 @@ Operation AccumGradOptimizer::apply_gradients(const GradVars& grads, Name name) 
   return with_line(name.line(), [&] {
     check_gradients(grads, "accum_grad");
     const Variable counter = make_state("AccumGrad/counter", i64);
-    std::vector<Operation> writes;
-    GradVars mean;
-    Sums sums;
+    const double weight = options_.combine == AccumGradOptions::Combine::mean ? 1 / static_cast<double>(niter_) : 1;
     Tensor is_last;
+    Sums sums;
     {
       NameScope scope("AccumGrad");
       is_last = equal(mod(counter + i64_scalar(1), i64_scalar(niter_)), i64_scalar(0), "is_last");
-      const bool is_mean = options_.combine == AccumGradOptions::Combine::mean;
-      if (options_.samples.is_null()) {
-        const double weight = is_mean ? 1 / static_cast<double>(niter_) : 1;
-        sums = add_up(grads, [&](Tensor g) { return weight == 1 ? g : g * weight; });
-        mean = sums.totals;
-      } else {
-        const Variable seen = make_state("AccumGrad/samples", f64);
-        const Tensor now = cast(options_.samples, f64), all = seen + now;
-        sums = add_up(grads, [&](Tensor g) { return g * cast(now, g.dtype()); });
-        for (const GradVar& gv : sums.totals) mean.push_back({gv.grad / cast(all, gv.grad.dtype()), gv.var});
-        writes.push_back(assign(seen, where(is_last, zeros_like(all), all)));
-      }
+      if (options_.samples.is_null()) sums = add_up(grads, [&](Tensor g) { return weight == 1 ? g : g * weight; });
+      else sums = add_up_samples(grads, options_.samples, is_last);
     }
+    std::vector<Operation> all = sums.writes;
     {
       const UpdateGate gate(is_last);
-      writes.push_back(ProxyOptimizer::apply_gradients(mean, str(name.text(), "/apply")));
+      all.push_back(ProxyOptimizer::apply_gradients(sums.applied, str(name.text(), "/apply")));
     }
-    for (const Operation& op : keep(sums, is_last, str(name.text(), "/keep"))) writes.push_back(op);
-    writes.push_back(assign_add(counter, i64_scalar(1)));
-    return group(writes, name);
+    for (const Operation& op : keep(sums, is_last, str(name.text(), "/keep"))) all.push_back(op);
+    all.push_back(assign_add(counter, i64_scalar(1)));
+    return group(all, name);
   });
 }
 

@@ -70,7 +70,8 @@ TEST(Golden, every_optimizer_follows_other_frameworks_for_ten_steps) {
   auto made = optimizers();
   for (const Golden& golden : kGolden) {
     ASSERT_TRUE(made.contains(golden.name)) << golden.name;
-    follow(golden, *made[golden.name], f64, 1e-12);
+    const bool is_rough = std::string(golden.name) == "adam";  // TensorFlow keeps powers of beta in f32
+    follow(golden, *made[golden.name], f64, is_rough ? 1e-8 : 1e-12);
     follow(golden, *made[golden.name], f32, 2e-5);
   }
   EXPECT_EQ(std::size(kGolden), made.size());
