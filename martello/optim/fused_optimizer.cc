@@ -3,6 +3,7 @@
 #include <martello/autodiff/gradients.h>
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
+#include <martello/graph/node.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/sparse_optimizer_update.h>
 #include <martello/optim/groups.h>
@@ -48,6 +49,7 @@ UpdateGroup FusedOptimizer::make_group(const std::vector<Variable>& vars) const 
   }
   if (traits_of(setup_.attrs.rule).counts_steps) {
     GraphScope root(vars[0].handle().op().graph());
+    DeviceScope device(vars[0].handle().node()->device);
     group.step = raw_variable(setup_.title + "/step", {.dtype = i64, .initializer = zeros(), .trainable = false});
   }
   return group;
