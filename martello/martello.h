@@ -56,6 +56,7 @@
 #include <martello/ops/one_hot.h>
 #include <martello/ops/optimizer_update.h>
 #include <martello/ops/pad.h>
+#include <martello/ops/padding.h>
 #include <martello/ops/pixel_shuffle.h>
 #include <martello/ops/random.h>
 #include <martello/ops/range.h>
