@@ -35,6 +35,7 @@
 #include <martello/ops/concat.h>
 #include <martello/ops/cond.h>
 #include <martello/ops/control.h>
+#include <martello/ops/conv2d.h>
 #include <martello/ops/crop_and_resize.h>
 #include <martello/ops/cumsum.h>
 #include <martello/ops/custom_gradient.h>

@@ -198,13 +198,6 @@ onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& s, c
                              plan.threads);
 }
 
-// After the library's kernel, whose own ReLU loses NaN.
-void relu_in_place(const KernelRun& run, float* y, int64_t count) {
-  constexpr int64_t kChunk = 16384;
-  parallel_for(count > 4 * kChunk ? run.threads : 1, ceil_div(count, kChunk),
-               [&](int64_t i) { cpu::gemm_loops<float>().relu(y + i * kChunk, std::min(kChunk, count - i * kChunk)); });
-}
-
 Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
   using onednn::Role, onednn::Side;
   std::vector<onednn::Binding> bindings = {
@@ -220,7 +213,7 @@ Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Ma
       const int64_t k = rows.begin(run);
       if (k != rows.planned_k()) return part.run(run, k);
       call(run);
-      relu_in_place(run, run.out<float>(0).data(), relu_count);
+      internal::relu_in_place(run, run.out<float>(0).data(), relu_count);
     };
   };
   const int64_t scratch = std::max(whole.scratch_bytes(), part.scratch_bytes());
@@ -237,6 +230,12 @@ Kernel f32_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Matmul
 }
 
 }  // namespace
+
+void internal::relu_in_place(const KernelRun& run, float* y, int64_t count) {
+  constexpr int64_t kChunk = 16384;
+  parallel_for(count > 4 * kChunk ? run.threads : 1, ceil_div(count, kChunk),
+               [&](int64_t i) { cpu::gemm_loops<float>().relu(y + i * kChunk, std::min(kChunk, count - i * kChunk)); });
+}
 
 Kernel internal::plan_matmul(const KernelPlan& plan, const MatmulFlags& flags) {
   const MatmulSizes sizes(plan, flags);

@@ -36,4 +36,7 @@ struct MatmulSizes {
 // The kernel of matmul and linear.
 Kernel plan_matmul(const KernelPlan& plan, const MatmulFlags& flags);
 
+// After a library's kernel, whose own ReLU loses NaN.
+void relu_in_place(const KernelRun& run, float* y, int64_t count);
+
 }  // namespace martello::internal

@@ -1,0 +1,110 @@
+#include <martello/kernel/cpu/onednn_conv.h>
+#include <martello/kernel/cpu/onednn_internal.h>
+
+namespace martello::onednn {
+namespace {
+
+using Dims = dnnl::memory::dims;
+using Forward = dnnl::convolution_forward;
+using BackwardData = dnnl::convolution_backward_data;
+using BackwardWeights = dnnl::convolution_backward_weights;
+constexpr auto kTraining = dnnl::prop_kind::forward_training;
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+// The library counts the zeros between two taps.
+Dims gaps(const ConvDesc& d) {
+  Dims dims;
+  for (int64_t v : d.dilation) dims.push_back(v - 1);
+  return dims;
+}
+
+Forward::primitive_desc forward_desc(const ConvDesc& d, const dnnl::memory::desc& w) {
+  const auto &x = desc_of(d.x), &y = desc_of(d.y);
+#if DNNL_VERSION_MAJOR >= 3
+  const auto& e = engine();
+  if (d.bias.is_null()) return {e, kTraining, kDirect, x, w, y, d.stride, gaps(d), d.before, d.after, attributes()};
+  return {e, kTraining, kDirect, x, w, desc_of(d.bias), y, d.stride, gaps(d), d.before, d.after, attributes()};
+#else
+  if (d.bias.is_null())
+    return {Forward::desc(kTraining, kDirect, x, w, y, d.stride, gaps(d), d.before, d.after), attributes(), engine()};
+  return {Forward::desc(kTraining, kDirect, x, w, desc_of(d.bias), y, d.stride, gaps(d), d.before, d.after),
+          attributes(), engine()};
+#endif
+}
+
+// Gradients want the forward pass they belong to, whose own weights lie as they like.
+Forward::primitive_desc hint(const ConvDesc& d) {
+  const dnnl::memory::desc& w = desc_of(d.weights);
+#if DNNL_VERSION_MAJOR >= 3
+  const Dims dims = w.get_dims();
+#else
+  const Dims dims = w.dims();
+#endif
+  return forward_desc(d, dnnl::memory::desc(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
+}
+
+template <class P>
+typename P::primitive_desc backward_desc(const ConvDesc& d) {
+  const auto &x = desc_of(d.x), &w = desc_of(d.weights), &y = desc_of(d.y);
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), kDirect, x, w, y, d.stride, gaps(d), d.before, d.after, hint(d), attributes()};
+#else
+  return {typename P::desc(kDirect, x, w, y, d.stride, gaps(d), d.before, d.after), attributes(), engine(), hint(d)};
+#endif
+}
+
+Primitive make_forward(const OpInfo& op, const ConvDesc& d, int threads) {
+  return make_primitive<Forward>(op, "convolution_forward", threads, [&](Primitive::Impl& made) {
+    auto pd = forward_desc(d, desc_of(d.weights));
+    made.descs = {{Role::src, pd.src_desc()}, {Role::weights, pd.weights_desc()}, {Role::dst, pd.dst_desc()}};
+    if (!d.bias.is_null()) made.descs.emplace_back(Role::bias, pd.bias_desc());
+    return pd;
+  });
+}
+
+Primitive make_backward_data(const OpInfo& op, const ConvDesc& d, int threads) {
+  return make_primitive<BackwardData>(op, "convolution_backward_data", threads, [&](Primitive::Impl& made) {
+    auto pd = backward_desc<BackwardData>(d);
+    made.descs = {
+        {Role::diff_dst, pd.diff_dst_desc()}, {Role::weights, pd.weights_desc()}, {Role::diff_src, pd.diff_src_desc()}};
+    return pd;
+  });
+}
+
+Primitive make_backward_weights(const OpInfo& op, const ConvDesc& d, int threads) {
+  return make_primitive<BackwardWeights>(op, "convolution_backward_weights", threads, [&](Primitive::Impl& made) {
+    auto pd = backward_desc<BackwardWeights>(d);
+    made.descs = {
+        {Role::src, pd.src_desc()}, {Role::diff_dst, pd.diff_dst_desc()}, {Role::diff_weights, pd.diff_weights_desc()}};
+    return pd;
+  });
+}
+
+dnnl::memory::desc weights_desc(const ConvDesc& d) {
+  switch (d.kind) {
+    case ConvDesc::Kind::forward: return forward_desc(d, desc_of(d.weights)).weights_desc();
+    case ConvDesc::Kind::backward_data: return backward_desc<BackwardData>(d).weights_desc();
+    default: return backward_desc<BackwardWeights>(d).diff_weights_desc();
+  }
+}
+
+}  // namespace
+
+Layout convolution_weights(const OpInfo& op, const ConvDesc& d, int threads) try {
+  const ThreadCount scope(threads);
+  return make_layout(weights_desc(d));
+} catch (const dnnl::error& error) {
+  if (error.status == dnnl_unimplemented) return Layout();
+  rethrow(op, "convolution descriptor", error);
+}
+
+Primitive make_convolution(const OpInfo& op, const ConvDesc& d, int threads) {
+  if (convolution_weights(op, d, threads).is_null()) return Primitive();
+  switch (d.kind) {
+    case ConvDesc::Kind::forward: return make_forward(op, d, threads);
+    case ConvDesc::Kind::backward_data: return make_backward_data(op, d, threads);
+    default: return make_backward_weights(op, d, threads);
+  }
+}
+
+}  // namespace martello::onednn

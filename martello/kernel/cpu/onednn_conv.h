@@ -1,0 +1,23 @@
+#pragma once
+#include <martello/kernel/cpu/onednn.h>
+
+namespace martello::onednn {
+
+// A convolution and its two gradients. Images are {batch, channels, height, width}, weights {out, in, height, width} or
+// {groups, out, in, height, width}; bias {out} or null, forward only, with the bits of a later addition.
+struct ConvDesc {
+  enum class Kind : uint8_t { forward, backward_data, backward_weights };
+  Kind kind = Kind::forward;
+  Layout x, weights, y;
+  Layout bias = {};
+  std::vector<int64_t> stride, dilation, before, after;  // height, width; dilation 1 is none
+};
+
+// Roles: src, weights, bias, dst; diff_dst, weights, diff_src; src, diff_dst, diff_weights. Null where the library has
+// no implementation for these sizes and layouts. Creation is tied to the thread count, as execution is.
+Primitive make_convolution(const OpInfo& op, const ConvDesc& desc, int threads);
+
+// What weights of layout `any` would become, without making the primitive; null where make_convolution() gives null.
+Layout convolution_weights(const OpInfo& op, const ConvDesc& desc, int threads);
+
+}  // namespace martello::onednn

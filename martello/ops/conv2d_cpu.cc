@@ -1,0 +1,133 @@
+#include <martello/base/checked.h>
+#include <martello/base/error.h>
+#include <martello/ops/internal/conv_library.h>
+#include <martello/ops/internal/conv_loops.h>
+#include <martello/ops/internal/matmul_plan.h>
+#include <martello/tensor/buffer.h>
+
+#include <algorithm>
+#include <array>
+
+namespace martello {
+namespace {
+
+using internal::ConvDirection;
+using internal::ConvOpAttrs;
+using internal::ConvProblem;
+using onednn::Layout;
+using onednn::Primitive;
+
+struct ConvPlan {
+  const KernelPlan& plan;
+  ConvDirection direction;
+  const ConvOpAttrs& attrs;
+  ConvProblem problem;
+  bool has_bias, relu;
+
+  ConvPlan(const KernelPlan& p, ConvDirection d)
+      : plan(p),
+        direction(d),
+        attrs(p.attrs<ConvOpAttrs>()),
+        problem(internal::conv_problem(d, str("[", p.op.type, " '", p.op.name, "'] "), p.in, p.out, attrs)),
+        has_bias(d == ConvDirection::forward && p.in.size() == 3),
+        relu(attrs.activation == LinearActivation::relu) {}
+};
+
+template <class T>
+Kernel own_kernel(const ConvPlan& c) {
+  return Kernel([p = c.problem, direction = c.direction, has_bias = c.has_bias, relu = c.relu](const KernelRun& run) {
+    const T *a = run.in<T>(0).data(), *b = run.in<T>(1).data(), *bias = has_bias ? run.in<T>(2).data() : nullptr;
+    T* result = run.out<T>(0).data();
+    switch (direction) {
+      case ConvDirection::forward: return internal::convolve(run.threads, p, a, b, bias, relu, result);
+      case ConvDirection::grad_input: return internal::convolve_back(run.threads, p, a, b, result);
+      case ConvDirection::grad_kernel: return internal::correlate(run.threads, p, a, b, result);
+    }
+  });
+}
+
+std::vector<onednn::Binding> bindings_of(const ConvPlan& c) {
+  using onednn::Role, onednn::Side;
+  std::vector<onednn::Binding> list;
+  switch (c.direction) {
+    case ConvDirection::forward:
+      list = {{Role::src, Side::input, 0}, {Role::weights, Side::input, 1}, {Role::dst, Side::output, 0}};
+      break;
+    case ConvDirection::grad_input:
+      list = {{Role::diff_dst, Side::input, 0}, {Role::weights, Side::input, 1}, {Role::diff_src, Side::output, 0}};
+      break;
+    case ConvDirection::grad_kernel:
+      list = {{Role::src, Side::input, 0}, {Role::diff_dst, Side::input, 1}, {Role::diff_weights, Side::output, 0}};
+      break;
+  }
+  if (c.has_bias) list.push_back({Role::bias, Side::input, 2});
+  return list;
+}
+
+// `inner` takes or gives the kernel in the layout `packed`, which lies at the start of scratch.
+Kernel with_reorder(const ConvPlan& c, const Kernel& inner, const Layout& packed) {
+  const Primitive reorder = internal::kernel_reorder(c.plan.op, c.problem, c.direction, packed, c.plan.threads);
+  const int64_t bytes = align_up(packed.bytes(), Buffer::kAlignment), rest = reorder.scratch_bytes();
+  const bool gives_kernel = c.direction == ConvDirection::grad_kernel;
+  const auto bind = [=, inputs = c.has_bias ? 3 : 2](const KernelRun& addresses) -> BoundKernel {
+    return [=, call = inner.bind(addresses),
+            copy = onednn::Call(reorder, {onednn::Role::from, onednn::Role::to})](const KernelRun& run) mutable {
+      std::array<RunTensor, 3> in;
+      std::copy_n(run.in_, inputs, in.begin());
+      RunTensor out = run.out_[0];
+      (gives_kernel ? out : in[1]).data = run.scratch;
+      copy.set(0, gives_kernel ? run.scratch : run.in_[1].data);
+      copy.set(1, gives_kernel ? run.out_[0].data : run.scratch);
+      if (rest > 0) copy.set(2, run.scratch + bytes);
+      if (!gives_kernel) copy.run();
+      call(KernelRun{in.data(), &out, run.scratch + bytes, run.params, run.threads});
+      if (gives_kernel) copy.run();
+    };
+  };
+  return Kernel::with_bind(bind)
+      .scratch(checked_add(bytes, std::max(rest, inner.scratch_bytes())))
+      .implementation(inner.implementation());
+}
+
+Kernel with_relu(const Kernel& inner, int64_t count) {
+  const auto bind = [=](const KernelRun& addresses) -> BoundKernel {
+    return [=, call = inner.bind(addresses)](const KernelRun& run) {
+      call(run);
+      internal::relu_in_place(run, run.out<float>(0).data(), count);
+    };
+  };
+  return Kernel::with_bind(bind).scratch(inner.scratch_bytes()).implementation(inner.implementation());
+}
+
+// Null where the library has none.
+Kernel library_kernel(const ConvPlan& c) {
+  const auto& packing = c.attrs.packing;
+  const Layout given =
+      packing.is_packed() ? internal::packed_kernel(c.plan.op, c.problem, c.direction, packing) : Layout();
+  const auto desc = internal::library_conv(c.problem, c.direction, given, c.has_bias);
+  const Primitive conv = onednn::make_convolution(c.plan.op, desc, c.plan.threads);
+  if (conv.is_null()) return Kernel();
+  Kernel kernel = onednn::make_kernel(conv, bindings_of(c));
+  const bool gives_kernel = c.direction == ConvDirection::grad_kernel;
+  const Layout layout = conv.layout(gives_kernel ? onednn::Role::diff_weights : onednn::Role::weights);
+  if (!packing.is_packed() && !(layout == internal::plain_kernel(c.problem))) kernel = with_reorder(c, kernel, layout);
+  return c.relu ? with_relu(kernel, c.plan.out[0].shape.num_elements()) : kernel;
+}
+
+Kernel plan_conv(const KernelPlan& plan, ConvDirection direction) {
+  const ConvPlan c(plan, direction);
+  Kernel kernel;
+  if (internal::is_for_library(c.problem) || c.attrs.packing.is_packed()) kernel = library_kernel(c);
+  if (!kernel.is_null()) return kernel;
+  MARTELLO_ASSERT(!c.attrs.packing.is_packed(), "[", plan.op.type, " '", plan.op.name, "'] ", onednn::version(),
+                  " has no convolution for the kernel that was packed for it.");
+  return c.problem.dtype == f32 ? own_kernel<float>(c) : own_kernel<double>(c);
+}
+
+}  // namespace
+
+Kernel conv2d_cpu(const KernelPlan& plan) { return plan_conv(plan, ConvDirection::forward); }
+Kernel conv2d_grad_input_cpu(const KernelPlan& plan) { return plan_conv(plan, ConvDirection::grad_input); }
+Kernel conv2d_grad_kernel_cpu(const KernelPlan& plan) { return plan_conv(plan, ConvDirection::grad_kernel); }
+
+}  // namespace martello

@@ -1,0 +1,121 @@
+#include <martello/base/checked.h>
+#include <martello/base/error.h>
+#include <martello/ops/broadcast.h>
+#include <martello/ops/dims.h>
+#include <martello/ops/internal/conv_attrs.h>
+
+#include <algorithm>
+
+namespace martello::internal {
+namespace {
+
+void check_image(const ShapeContext& c, size_t i) {
+  c.check_floating(i);
+  c.check_rank(i, 4);
+}
+
+// Of input 1, which may lie packed.
+Shape kernel_shape(const ShapeContext& c) {
+  const auto& packing = c.attrs<ConvOpAttrs>().packing;
+  c.check_same_dtype(1, 0);
+  c.check_rank(1, packing.is_packed() ? 1 : 4);
+  if (!packing.is_packed()) return c.in[1].shape;
+  check_packing(c.where(), packing);
+  MARTELLO_CHECK(may_be_equal(c.in[1].shape[0], packing.elements), c.where(), "the packed kernel ", c.in[1].str(),
+                 " does not hold the ", packing.elements, " numbers of a kernel ", packing.kernel, ".");
+  return packing.kernel;
+}
+
+// The shape that a gradient was asked for: nothing, or four sizes.
+Shape asked_shape(const ShapeContext& c) {
+  const Shape shape(asked_sizes(c, 2, c.attrs<ConvOpAttrs>().shape));
+  MARTELLO_CHECK(shape.rank() == 0 || shape.rank() == 4, c.where(), "the gradient's shape is ", shape,
+                 "; it needs four sizes.");
+  return shape;
+}
+
+void check_bias(const ShapeContext& c, int64_t channels) {
+  MARTELLO_CHECK(c.in.size() <= 3, c.where(), "takes x, kernel and bias but was given ", c.in.size(), " inputs.");
+  const bool has_bias = c.in.size() == 3;
+  MARTELLO_CHECK(has_bias || c.attrs<ConvOpAttrs>().activation == LinearActivation::none, c.where(),
+                 "an activation comes with a bias. Use relu() after conv2d().");
+  if (!has_bias) return;
+  c.check_same_dtype(2, 0);
+  c.check_rank(2, 1);
+  MARTELLO_CHECK(may_be_equal(c.in[2].shape[0], channels), c.where(), "the kernel gives ", channels,
+                 " channels but bias has ", c.in[2].shape[0], " numbers. They must be equal.");
+}
+
+}  // namespace
+
+std::vector<TensorSpec> conv2d_shape(const ShapeContext& c) {
+  check_image(c, 0);
+  const ConvProblem problem(c.where(), c.in[0], kernel_shape(c), c.attrs<ConvOpAttrs>().conv);
+  check_bias(c, problem.out_channels);
+  return {{.shape = problem.y_shape(), .dtype = c.in[0].dtype}};
+}
+
+namespace {
+
+void check_gradient(const ShapeContext& c, size_t i, const ConvProblem& problem) {
+  check_same_shape(c, "dy", c.in[i].shape, "the convolution", problem.y_shape());
+}
+
+// The size that conv2d_transpose() gives a dimension.
+int64_t transposed_size(const ShapeContext& c, int axis, int64_t size, int64_t window) {
+  const auto& a = c.attrs<ConvOpAttrs>().conv;
+  if (size < 0) return kUnknown;
+  const int64_t stride = std::max(a.stride[axis], 1), dilation = std::max(a.dilation[axis], 1);
+  if (a.padding.rule() == Pad::same) return checked_mul(size, stride);
+  if (window < 0) return kUnknown;
+  const int64_t reach = checked_add(checked_mul(std::max<int64_t>(window - 1, 0), dilation), 1);
+  const int64_t spread = checked_add(checked_mul(size - 1, stride), std::max(reach, stride));
+  const int64_t left = spread - a.padding.before(axis) - a.padding.after(axis);
+  MARTELLO_CHECK(left > 0, c.where(), "padding ", a.padding, " leaves nothing of ", axis == 0 ? "height" : "width", " ",
+                 spread, ". Use less padding.");
+  return left;
+}
+
+}  // namespace
+
+std::vector<TensorSpec> grad_input_shape(const ShapeContext& c) {
+  const auto& a = c.attrs<ConvOpAttrs>();
+  check_image(c, 0);
+  const Shape kernel = kernel_shape(c), asked = asked_shape(c), &dy = c.in[0].shape;
+  const DataFormat format = a.conv.data_format;
+  check_groups(c.where(), "output", dim_of(kernel, 3), a.conv.groups);
+  Shape x(std::vector<int64_t>(4, kUnknown));
+  x = x.with(0, dim_of(dy, 0));
+  x = x.with(channel_axis(format, 4), kernel[2] < 0 ? kUnknown : checked_mul(kernel[2], a.conv.groups));
+  for (int axis = 0; axis < 2; ++axis) {
+    const int at = spatial_axis(format, axis);
+    x = x.with(at, asked.rank() == 0 ? transposed_size(c, axis, dy[at], kernel[axis]) : dim_of(asked, at));
+  }
+  if (asked.rank() == 4) {
+    check_same_shape(c, "x", asked, "the convolution", x);
+    x = more_known(x, asked);
+  }
+  check_gradient(c, 0, ConvProblem(c.where(), {.shape = x, .dtype = c.in[0].dtype}, kernel, a.conv));
+  return {{.shape = x, .dtype = c.in[0].dtype}};
+}
+
+std::vector<TensorSpec> grad_kernel_shape(const ShapeContext& c) {
+  const auto& a = c.attrs<ConvOpAttrs>();
+  check_image(c, 0);
+  check_image(c, 1);
+  c.check_same_dtype(1, 0);
+  if (a.packing.is_packed()) check_packing(c.where(), a.packing);
+  const Shape asked = a.packing.is_packed() ? a.packing.kernel : asked_shape(c);
+  MARTELLO_CHECK(asked.rank() == 4, c.where(), "needs the kernel's shape, four sizes.");
+  const int channels = channel_axis(a.conv.data_format, 4);
+  const int64_t in = c.in[0].shape[channels];
+  check_groups(c.where(), "input", in, a.conv.groups);
+  Shape kernel(dim_of(asked, 0), dim_of(asked, 1), in < 0 ? kUnknown : in / a.conv.groups,
+               dim_of(c.in[1].shape, channels));
+  check_same_shape(c, "the kernel", asked, "the convolution", kernel);
+  kernel = more_known(kernel, asked);
+  check_gradient(c, 1, ConvProblem(c.where(), c.in[0], kernel, a.conv));
+  return {{.shape = a.packing.is_packed() ? Shape(a.packing.elements) : kernel, .dtype = c.in[0].dtype}};
+}
+
+}  // namespace martello::internal

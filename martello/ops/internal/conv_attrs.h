@@ -1,0 +1,75 @@
+#pragma once
+#include <martello/ops/conv2d.h>
+#include <martello/ops/linear.h>
+
+namespace martello::internal {
+
+// The tensor that a convolution computes from the two others.
+enum class ConvDirection { forward, grad_input, grad_kernel };
+inline std::vector<std::string> enum_names(ConvDirection) { return {"forward", "grad_input", "grad_kernel"}; }
+
+// A kernel in the layout that the library wants for one convolution: `elements` numbers with a meaning only to it. The
+// layout may depend on the number of threads.
+struct KernelPacking {
+  Shape kernel = {};  // what it holds
+  int64_t elements = 0;
+  int threads = 1;
+  bool is_packed() const { return elements > 0; }
+  bool operator==(const KernelPacking&) const = default;
+  static void fields(auto& self, auto&& f) {
+    f("packed_kernel", self.kernel);
+    f("packed_elements", self.elements);
+    f("packed_threads", self.threads);
+  }
+};
+
+// Of the three convolution ops.
+struct ConvOpAttrs {
+  Conv2DAttrs conv = {};
+  Shape shape = {};                                      // of the gradient, as far as its inputs do not say it
+  LinearActivation activation = LinearActivation::none;  // of conv2d, after the bias
+  KernelPacking packing = {};
+  bool operator==(const ConvOpAttrs&) const = default;
+  static void fields(auto& self, auto&& f) {
+    Conv2DAttrs::fields(self.conv, f);
+    f("shape", self.shape);
+    f("activation", self.activation);
+    KernelPacking::fields(self.packing, f);
+  }
+};
+
+// The sizes of a convolution, whichever of its tensors is computed. Dimensions may be unknown, or symbols.
+struct ConvProblem {
+  int64_t batch = kUnknown, in_channels = kUnknown, out_channels = kUnknown;
+  int64_t groups = 1;
+  WindowAxis axes[2] = {};
+  DataFormat format = DataFormat::nhwc;
+  DType dtype = f32;
+
+  // `where` begins the text of errors: sizes that do not fit, windows that fit nowhere.
+  ConvProblem(const std::string& where, const TensorSpec& x, const Shape& kernel, const Conv2DAttrs& attrs);
+  Shape x_shape() const { return image_shape(axes[0].in, axes[1].in, in_channels); }
+  Shape y_shape() const { return image_shape(axes[0].out, axes[1].out, out_channels); }
+  double multiplications() const;  // of known sizes
+  bool has_no_elements() const;    // one of its tensors
+
+ private:
+  Shape image_shape(int64_t height, int64_t width, int64_t channels) const;
+};
+
+// Of a node of one of the three ops.
+ConvProblem conv_problem(ConvDirection direction, const std::string& where, std::span<const TensorSpec> in,
+                         std::span<const TensorSpec> out, const ConvOpAttrs& attrs);
+
+std::vector<TensorSpec> conv2d_shape(const ShapeContext& c);
+std::vector<TensorSpec> grad_input_shape(const ShapeContext& c);
+std::vector<TensorSpec> grad_kernel_shape(const ShapeContext& c);
+
+// The dimension of an image batch that counts height (0) or width (1).
+inline int spatial_axis(DataFormat format, int axis) { return (format == DataFormat::nhwc ? 1 : 2) + axis; }
+// Throws unless a kernel may be packed so.
+void check_packing(const std::string& where, const KernelPacking& packing);
+// Throws unless `groups` divides `channels`.
+void check_groups(const std::string& where, const char* name, int64_t channels, int64_t groups);
+
+}  // namespace martello::internal

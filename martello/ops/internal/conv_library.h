@@ -1,0 +1,27 @@
+#pragma once
+#include <martello/kernel/cpu/onednn_conv.h>
+#include <martello/ops/internal/conv_attrs.h>
+
+namespace martello::internal {
+
+// f32 with something to compute, and no odd sizes; whether the library has an implementation is another question.
+bool is_for_library(const ConvProblem& p);
+onednn::ConvDesc library_conv(const ConvProblem& p, ConvDirection direction, const onednn::Layout& weights,
+                              bool has_bias = false);
+
+// The kernel as variables hold it, [height, width, in / groups, out].
+onednn::Layout plain_kernel(const ConvProblem& p);
+// As the library wants it for a convolution by this many threads; null when it has none for it.
+onednn::Layout wanted_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads);
+
+// The copy into `packed`, or out of it for a gradient of the kernel.
+onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDirection direction,
+                                 const onednn::Layout& packed, int threads);
+
+// The layout of a packed kernel. Throws unless it has as many elements as when it was found.
+onednn::Layout packed_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction,
+                             const KernelPacking& packing);
+// How a convolution's kernel would be packed. Not packed when it needs no packing.
+KernelPacking find_packing(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads);
+
+}  // namespace martello::internal
