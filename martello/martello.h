@@ -26,6 +26,7 @@
 #include <martello/ops/arg_reduce.h>
 #include <martello/ops/assign.h>
 #include <martello/ops/axes.h>
+#include <martello/ops/batch_norm.h>
 #include <martello/ops/bias_add.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/boolean_mask.h>
@@ -46,12 +47,15 @@
 #include <martello/ops/finite_norm.h>
 #include <martello/ops/fused.h>
 #include <martello/ops/gather.h>
+#include <martello/ops/group_norm.h>
 #include <martello/ops/identity.h>
 #include <martello/ops/in_top_k.h>
 #include <martello/ops/initializers.h>
+#include <martello/ops/layer_norm.h>
 #include <martello/ops/like.h>
 #include <martello/ops/linear.h>
 #include <martello/ops/losses.h>
+#include <martello/ops/lrn.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/norms.h>
 #include <martello/ops/one_hot.h>
@@ -59,6 +63,7 @@
 #include <martello/ops/pad.h>
 #include <martello/ops/padding.h>
 #include <martello/ops/pixel_shuffle.h>
+#include <martello/ops/pool.h>
 #include <martello/ops/random.h>
 #include <martello/ops/range.h>
 #include <martello/ops/reduce.h>

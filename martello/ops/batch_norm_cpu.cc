@@ -1,0 +1,178 @@
+#include <martello/kernel/cpu/isa.h>
+#include <martello/ops/batch_norm.h>
+#include <martello/ops/internal/channel_numbers.h>
+
+#include <cmath>
+
+namespace martello {
+namespace cpu {
+
+template <>
+const ColumnLoops<float>& column_loops<float>() {
+  static const ColumnLoops<float>* const loops[kIsas] = {&v2::column_loops_f32, &v3::column_loops_f32,
+                                                         &v4::column_loops_f32};
+  return *loops[static_cast<int>(host_isa())];
+}
+template <>
+const ColumnLoops<double>& column_loops<double>() {
+  static const ColumnLoops<double>* const loops[kIsas] = {&v2::column_loops_f64, &v3::column_loops_f64,
+                                                          &v4::column_loops_f64};
+  return *loops[static_cast<int>(host_isa())];
+}
+
+}  // namespace cpu
+
+namespace {
+
+using internal::ChannelNumbers;
+using internal::ChannelPass;
+using internal::ChannelView;
+
+template <class F>
+Kernel for_floating(DType dtype, F f) {
+  return dtype == f32 ? f(float{}) : f(double{});
+}
+
+ChannelView view_of(const KernelPlan& plan) {
+  const Shape& x = plan.in[0].shape;
+  const auto format = plan.attrs<BatchNormAttrs>().data_format;
+  if (x.rank() == 2) return {.images = x[0], .channels = x[1]};
+  const int axis = channel_axis(format, 4), image = axis == 1 ? 2 : 1;
+  return {.images = x[0],
+          .pixels = x.num_elements(image, image + 2),
+          .channels = x[axis],
+          .is_last = format == DataFormat::nhwc};
+}
+
+template <class T>
+T* in(const KernelRun& run, int i) {
+  return static_cast<T*>(run.in_[i].data);
+}
+template <class T>
+T* out(const KernelRun& run, int i) {
+  return static_cast<T*>(run.out_[i].data);
+}
+
+template <class T>
+double inverse_root(T variance, double epsilon) {
+  return 1 / std::sqrt(static_cast<double>(variance) + epsilon);
+}
+
+// The numbers of z, the same in the op and in its gradient.
+template <class T>
+void set_affine(const ChannelNumbers<T>& n, const ChannelPass<T>& pass, const KernelRun& run, const T* mean,
+                const T* variance, double epsilon) {
+  for (int64_t i = 0; i < pass.channels(); ++i) {
+    n.mean[i] = mean[i];
+    n.scale[i] = static_cast<T>(static_cast<double>(in<T>(run, 1)[i]) * inverse_root(variance[i], epsilon));
+    n.beta[i] = in<T>(run, 2)[i];
+  }
+  n.repeat_affine(pass);
+}
+
+// f(run, pass, numbers) with scratch booked. The pass is made for the rows of the run.
+template <class T, class F>
+Kernel channel_kernel(const KernelPlan& plan, bool has_slope, F f) {
+  const ChannelView view = view_of(plan);
+  Kernel kernel([=](const KernelRun& run) {
+    ChannelView rows = view;
+    rows.images = run.in_rows(0);
+    const ChannelPass<T> pass(rows);
+    internal::Scratch scratch(run.scratch);
+    f(run, pass, ChannelNumbers<T>(scratch, pass, has_slope));
+  });
+  return kernel.scratch(ChannelNumbers<T>::bytes(ChannelPass<T>(view), has_slope));
+}
+
+template <class T>
+void run_training(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
+                  const BatchNormAttrs& a) {
+  const T* x = in<T>(run, 0);
+  T *mean = out<T>(run, 1), *variance = out<T>(run, 2);
+  pass.moments(x, n.partials, n.first, n.second, run.threads);
+  for (int64_t i = 0; i < pass.channels(); ++i) {
+    mean[i] = static_cast<T>(n.first[i]);
+    variance[i] = static_cast<T>(n.second[i] / static_cast<double>(pass.count()));
+  }
+  set_affine<T>(n, pass, run, mean, variance, a.epsilon);
+  pass.normalize(x, out<T>(run, 0), n.affine(a.relu), run.threads);
+}
+
+template <class T>
+void run_gradient_sums(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
+                       const BatchNormAttrs& a) {
+  set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
+  pass.gradient_sums(in<T>(run, 0), in<T>(run, 5), n.affine(a.relu), n.partials, n.first, n.second, run.threads);
+  for (int64_t i = 0; i < pass.channels(); ++i) {
+    out<T>(run, 1)[i] = static_cast<T>(n.second[i] * inverse_root(in<T>(run, 4)[i], a.epsilon));
+    out<T>(run, 2)[i] = static_cast<T>(n.first[i]);
+  }
+}
+template <class T>
+void run_gradient(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
+                  const BatchNormAttrs& a) {
+  n.repeat_slope(pass);
+  pass.gradient(in<T>(run, 0), in<T>(run, 5), out<T>(run, 0), n.affine(a.relu), n.slope(), run.threads);
+}
+
+// dx = gamma r dy - gamma r^3 mean(dy (x - mean)) (x - mean) - gamma r mean(dy)
+template <class T>
+void run_training_grad(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
+                       const BatchNormAttrs& a) {
+  run_gradient_sums(run, pass, n, a);
+  const auto count = static_cast<double>(pass.count());
+  for (int64_t i = 0; i < pass.channels(); ++i) {
+    const double r = inverse_root(in<T>(run, 4)[i], a.epsilon), scale = static_cast<double>(in<T>(run, 1)[i]) * r;
+    n.a[i] = static_cast<T>(scale);
+    n.b[i] = static_cast<T>(-scale * r * r * n.second[i] / count);
+    n.c[i] = static_cast<T>(-scale * n.first[i] / count);
+  }
+  run_gradient(run, pass, n, a);
+}
+
+template <class T>
+void run_inference_grad(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
+                        const BatchNormAttrs& a) {
+  run_gradient_sums(run, pass, n, a);
+  for (int64_t i = 0; i < pass.channels(); ++i) {
+    const double r = inverse_root(in<T>(run, 4)[i], a.epsilon), scale = static_cast<double>(in<T>(run, 1)[i]) * r;
+    n.a[i] = static_cast<T>(scale);
+    n.b[i] = n.c[i] = 0;
+    out<T>(run, 3)[i] = static_cast<T>(-scale * n.first[i]);
+    out<T>(run, 4)[i] = static_cast<T>(-scale * r * r * n.second[i] / 2);
+  }
+  run_gradient(run, pass, n, a);
+}
+
+template <class T>
+using Step = void (*)(const KernelRun&, const ChannelPass<T>&, const ChannelNumbers<T>&, const BatchNormAttrs&);
+
+template <class T>
+Kernel step_kernel(const KernelPlan& plan, bool has_slope, Step<T> step) {
+  const BatchNormAttrs a = plan.attrs<BatchNormAttrs>();
+  return channel_kernel<T>(plan, has_slope, [=](const KernelRun& run, const auto& pass, const auto& numbers) {
+    step(run, pass, numbers, a);
+  });
+}
+
+}  // namespace
+
+Kernel batch_norm_training_cpu(const KernelPlan& plan) {
+  return for_floating(plan.in[0].dtype, [&]<class T>(T) { return step_kernel<T>(plan, false, run_training<T>); });
+}
+Kernel batch_norm_training_grad_cpu(const KernelPlan& plan) {
+  return for_floating(plan.in[0].dtype, [&]<class T>(T) { return step_kernel<T>(plan, true, run_training_grad<T>); });
+}
+Kernel batch_norm_inference_cpu(const KernelPlan& plan) {
+  return for_floating(plan.in[0].dtype, [&]<class T>(T) {
+    return step_kernel<T>(plan, false, [](const KernelRun& run, const auto& pass, const auto& n, const auto& a) {
+      set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
+      pass.normalize(in<T>(run, 0), out<T>(run, 0), n.affine(a.relu), run.threads);
+    });
+  });
+}
+Kernel batch_norm_inference_grad_cpu(const KernelPlan& plan) {
+  return for_floating(plan.in[0].dtype, [&]<class T>(T) { return step_kernel<T>(plan, true, run_inference_grad<T>); });
+}
+
+}  // namespace martello

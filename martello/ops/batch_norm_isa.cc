@@ -1,0 +1,160 @@
+#include <martello/ops/internal/channel_isa.h>
+#include <martello/ops/internal/channel_loops.h>
+
+// Columns do not meet, so that the width of a vector changes no bit.
+namespace martello::cpu::MARTELLO_ISA {
+namespace {
+
+// K rows meet in registers before they touch what is kept in memory: mean and squared distances of the K, then those of
+// all rows so far (`before` of them).
+template <int K, class T>
+void moments_of_rows(const T* x, int64_t stride, int64_t width, int64_t before, T* mean, T* squares) {
+  const T all = static_cast<T>(before + K);
+  const Vec<T> share(K / all), weight(static_cast<T>(before) * (K / all)), inverse(1.0 / K);
+  for_vectors<T>(width, [&](int64_t i, int64_t lanes) {
+    Vec<T> v[K], m, q(0);
+    for (int k = 0; k < K; ++k) v[k] = load(x + k * stride + i, lanes);
+    m = v[0];
+    for (int k = 1; k < K; ++k) m = m + v[k];
+    m = m * inverse;
+    for (int k = 0; k < K; ++k) q = q + (v[k] - m) * (v[k] - m);
+    if (before > 0) {
+      const Vec<T> old = load(mean + i, lanes), d = m - old;
+      m = old + d * share;
+      q = load(squares + i, lanes) + (q + d * d * weight);
+    }
+    store(mean + i, lanes, m);
+    store(squares + i, lanes, q);
+  });
+}
+
+template <class T>
+void moments(const T* x, const ColumnBlock& b, T* mean, T* squares) {
+  constexpr int K = 8;
+  int64_t r = 0;
+  for (; r + K <= b.rows; r += K) moments_of_rows<K>(x + r * b.stride, b.stride, b.width, r, mean, squares);
+  for (; r < b.rows; ++r) moments_of_rows<1>(x + r * b.stride, b.stride, b.width, r, mean, squares);
+  if (b.rows == 0)
+    for (int64_t i = b.tail; i < b.width; ++i) mean[i] = squares[i] = 0;
+  moments_of_rows<1>(x + b.rows * b.stride, b.stride, b.tail, b.rows, mean, squares);
+}
+
+// Calls f(offset in the block, elements) for each row.
+template <class F>
+inline void for_rows(const ColumnBlock& b, F f) {
+  for (int64_t r = 0; r < b.rows; ++r) f(r * b.stride, b.width);
+  if (b.tail > 0) f(b.rows * b.stride, b.tail);
+}
+template <class T>
+bool can_stream(const T* y, const ColumnBlock& b) {
+  return is_vector_aligned(y) && b.stride % Vec<T>::kLanes == 0;
+}
+template <bool streaming, class T>
+inline void put(T* to, int64_t lanes, Vec<T> y) {
+  if (streaming && lanes == Vec<T>::kLanes) stream(to, y);
+  else store(to, lanes, y);
+}
+
+template <bool relu, bool streaming, class T>
+void normalize_block(const T* x, T* y, const ColumnBlock& b, const ChannelAffine<T>& p) {
+  for_rows(b, [&](int64_t at, int64_t width) {
+    for_vectors<T>(width, [&](int64_t i, int64_t n) {
+      const Vec<T> z = affine(load(x + at + i, n), load(p.mean + i, n), load(p.scale + i, n), load(p.beta + i, n));
+      put<streaming>(y + at + i, n, relu ? relu_of(z) : z);
+    });
+  });
+  if (streaming) _mm_sfence();
+}
+template <class T>
+void normalize(const T* x, T* y, const ColumnBlock& b, const ChannelAffine<T>& p, bool streaming) {
+  streaming = streaming && can_stream(y, b);
+  if (p.relu) (streaming ? normalize_block<true, true, T> : normalize_block<true, false, T>)(x, y, b, p);
+  else (streaming ? normalize_block<false, true, T> : normalize_block<false, false, T>)(x, y, b, p);
+}
+
+// dy as it comes through relu. x is replaced by its distance from the mean.
+template <bool relu, class T>
+inline Vec<T> incoming(const T* dy, Vec<T>& x, const ChannelAffine<T>& p, int64_t i, int64_t n) {
+  const Vec<T> g = load(dy, n), distance = x - load(p.mean + i, n);
+  x = distance;
+  return relu ? relu_slope(distance * load(p.scale + i, n) + load(p.beta + i, n), g) : g;
+}
+
+template <int K, bool relu, class T>
+void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const ChannelAffine<T>& p, T* sum,
+                  T* product) {
+  for_vectors<T>(width, [&](int64_t i, int64_t n) {
+    Vec<T> s(0), q(0);
+    for (int k = 0; k < K; ++k) {
+      Vec<T> d = load(x + k * stride + i, n);
+      const Vec<T> g = incoming<relu>(dy + k * stride + i, d, p, i, n);
+      s = s + g;
+      q = q + g * d;
+    }
+    store(sum + i, n, load(sum + i, n) + s);
+    store(product + i, n, load(product + i, n) + q);
+  });
+}
+template <bool relu, class T>
+void sums_of_block(const T* x, const T* dy, const ColumnBlock& b, const ChannelAffine<T>& p, T* sum, T* product) {
+  constexpr int K = 4;
+  for (int64_t i = 0; i < b.width; ++i) sum[i] = product[i] = 0;
+  int64_t at = 0, r = 0;
+  for (; r + K <= b.rows; r += K, at += K * b.stride)
+    sums_of_rows<K, relu>(x + at, dy + at, b.stride, b.width, p, sum, product);
+  for (; r < b.rows; ++r, at += b.stride) sums_of_rows<1, relu>(x + at, dy + at, b.stride, b.width, p, sum, product);
+  sums_of_rows<1, relu>(x + at, dy + at, b.stride, b.tail, p, sum, product);
+}
+template <class T>
+void gradient_sums(const T* x, const T* dy, const ColumnBlock& b, const ChannelAffine<T>& p, T* sum, T* product) {
+  (p.relu ? sums_of_block<true, T> : sums_of_block<false, T>)(x, dy, b, p, sum, product);
+}
+
+template <bool relu, bool streaming, class T>
+void gradient_block(const T* x, const T* dy, T* dx, const ColumnBlock& b, const ChannelAffine<T>& p,
+                    const ChannelSlope<T>& q) {
+  for_rows(b, [&](int64_t at, int64_t width) {
+    for_vectors<T>(width, [&](int64_t i, int64_t n) {
+      Vec<T> d = load(x + at + i, n);
+      const Vec<T> g = incoming<relu>(dy + at + i, d, p, i, n);
+      put<streaming>(dx + at + i, n, load(q.a + i, n) * g + load(q.b + i, n) * d + load(q.c + i, n));
+    });
+  });
+  if (streaming) _mm_sfence();
+}
+template <class T>
+void gradient(const T* x, const T* dy, T* dx, const ColumnBlock& b, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
+              bool streaming) {
+  streaming = streaming && can_stream(dx, b);
+  if (p.relu) (streaming ? gradient_block<true, true, T> : gradient_block<true, false, T>)(x, dy, dx, b, p, q);
+  else (streaming ? gradient_block<false, true, T> : gradient_block<false, false, T>)(x, dy, dx, b, p, q);
+}
+
+template <class T>
+void merge_moments(const T* mean, const T* squares, double count, double before, double* into_mean,
+                   double* into_squares, int64_t n) {
+  const double share = count / (before + count), weight = before * share;
+  for (int64_t i = 0; before == 0 && i < n; ++i) {
+    into_mean[i] = static_cast<double>(mean[i]);
+    into_squares[i] = static_cast<double>(squares[i]);
+  }
+  for (int64_t i = 0; before > 0 && i < n; ++i) {
+    const double d = static_cast<double>(mean[i]) - into_mean[i];
+    into_mean[i] += d * share;
+    into_squares[i] += static_cast<double>(squares[i]) + d * d * weight;
+  }
+}
+template <class T>
+void add(const T* x, double* into, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) into[i] += static_cast<double>(x[i]);
+}
+
+}  // namespace
+
+#define MARTELLO_ALL_LOOPS(T) \
+  { moments<T>, normalize<T>, gradient_sums<T>, gradient<T>, merge_moments<T>, add<T> }
+constexpr ColumnLoops<float> column_loops_f32 = MARTELLO_ALL_LOOPS(float);
+constexpr ColumnLoops<double> column_loops_f64 = MARTELLO_ALL_LOOPS(double);
+#undef MARTELLO_ALL_LOOPS
+
+}  // namespace martello::cpu::MARTELLO_ISA

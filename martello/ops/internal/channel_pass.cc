@@ -1,0 +1,226 @@
+#include <martello/base/checked.h>
+#include <martello/base/threads.h>
+#include <martello/kernel/cpu/cache.h>
+#include <martello/ops/internal/axis_view.h>
+#include <martello/ops/internal/channel_pass.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+namespace martello::internal {
+
+using cpu::ChannelAffine;
+using cpu::ChannelSlope;
+using cpu::ColumnBlock;
+
+namespace {
+
+constexpr int64_t kLanes = 16, kMostMerged = 1024, kLeastWidth = 128, kStretch = 2048, kBlockElements = 32768;
+
+// Rows are merged until they are whole vectors, and some of them.
+int64_t merged_width(int64_t channels) {
+  if (channels == 0) return 0;
+  int64_t width = channels / std::gcd(channels, kLanes);
+  width = width <= kMostMerged / kLanes ? width * kLanes : channels;
+  while (width < kLeastWidth) width *= 2;
+  return width;
+}
+
+// The numbers from the i-th on.
+template <class T>
+ChannelAffine<T> operator+(const ChannelAffine<T>& p, int64_t i) {
+  return {p.mean + i, p.scale + i, p.beta + i, p.relu};
+}
+template <class T>
+ChannelSlope<T> operator+(const ChannelSlope<T>& q, int64_t i) {
+  return {q.a + i, q.b + i, q.c + i};
+}
+
+template <class T>
+bool streams(const T* x, const T* y, int64_t elements) {
+  return x != y && elements * static_cast<int64_t>(sizeof(T)) > cpu::last_level_cache_bytes();
+}
+
+}  // namespace
+
+template <class T>
+ChannelPass<T>::ChannelPass(const ChannelView& view) : view_(view) {
+  view_.is_last = view.is_last || view.pixels == 1;
+  count_ = checked_mul(view_.images, view_.pixels);
+  checked_product(std::array{view_.segments, count_, view_.channels});
+  width_ = view_.channels;
+  blocks_ = view_.images;
+  if (!view_.is_last) return;
+  width_ = merged_width(view_.channels);
+  stretches_ = ceil_div(width_, kStretch);
+  const int64_t rows = std::max<int64_t>(kBlockElements / std::clamp<int64_t>(width_, 1, kStretch), 8);
+  block_rows_ = rows * (width_ / std::max<int64_t>(view_.channels, 1));
+  blocks_ = block_rows_ > 0 ? ceil_div(count_, block_rows_) : 0;
+}
+
+template <class T>
+int64_t ChannelPass<T>::partials() const {
+  return checked_product(std::array{view_.segments, blocks_, int64_t{2}, view_.channels});
+}
+
+template <class T>
+void ChannelPass<T>::repeat(T* numbers) const {
+  for (int64_t s = 0; s < view_.segments; ++s, numbers += width_)
+    for (int64_t i = view_.channels; i < width_; ++i) numbers[i] = numbers[i - view_.channels];
+}
+
+template <class T>
+int64_t ChannelPass<T>::block_count(int64_t block) const {
+  return view_.is_last ? std::min(block_rows_, count_ - block * block_rows_) : view_.pixels;
+}
+
+template <class T>
+typename ChannelPass<T>::Item ChannelPass<T>::item(int64_t i, double* partials) const {
+  const int64_t column = i % stretches_ * kStretch, piece = i / stretches_;
+  const int64_t segment = piece / blocks_, block = piece % blocks_, rows = block_count(block);
+  const int64_t merged = width_ / view_.channels, c = view_.channels;
+  return {.at = (segment * count_ + block * block_rows_) * c + column,
+          .number = segment * width_ + column,
+          .partial = partials ? partials + piece * 2 * c + column : nullptr,
+          .block = {rows / merged, std::min(kStretch, width_ - column), width_, rows % merged * c}};
+}
+
+// In reverse order: what the pass before read last is still in the caches.
+template <class T>
+template <class F>
+void ChannelPass<T>::for_items(double* partials, int threads, F f) const {
+  const int64_t n = items();
+  parallel_for(threads, n, [&](int64_t i) { f(item(partials ? i : n - 1 - i, partials)); });
+}
+
+// Calls f(first element, number, partial) for rows of pixels.
+template <class T>
+template <class F>
+void ChannelPass<T>::for_rows(double* partials, int threads, F f) const {
+  const int64_t c = view_.channels, rows = view_.segments * view_.images * c, chunk = rows_per_chunk(view_.pixels);
+  const int64_t chunks = ceil_div(rows, chunk);
+  parallel_for(threads, chunks, [&](int64_t i) {
+    const int64_t first = (partials ? i : chunks - 1 - i) * chunk;
+    for (int64_t r = first; r < std::min(rows, first + chunk); ++r)
+      f(r * view_.pixels, r / (view_.images * c) * c + r % c, partials ? partials + r / c * 2 * c + r % c : nullptr);
+  });
+}
+
+// merge(block, channels, partial, first number, second number) for each block of a segment, in order.
+template <class T>
+template <class F>
+void ChannelPass<T>::gather(const double* partials, double* first, double* second, int threads, F merge) const {
+  constexpr int64_t kChannels = 64;
+  const int64_t c = view_.channels, groups = ceil_div(c, kChannels);
+  parallel_for(threads, view_.segments * groups, [&](int64_t i) {
+    const int64_t channel = i % groups * kChannels, segment = i / groups, at = segment * c + channel;
+    for (int64_t b = 0; b < blocks_; ++b)
+      merge(b, std::min(kChannels, c - channel), partials + (segment * blocks_ + b) * 2 * c + channel, first + at,
+            second + at);
+  });
+}
+
+template <class T>
+void ChannelPass<T>::piece_moments(const T* x, double* partials, int threads) const {
+  const int64_t c = view_.channels;
+  if (!view_.is_last)
+    return for_rows(partials, threads, [&](int64_t at, int64_t, double* partial) {
+      cpu::row_loops<T>().moments(x + at, view_.pixels, partial, partial + c);
+    });
+  const auto& loops = cpu::column_loops<T>();
+  for_items(partials, threads, [&](const Item& item) {
+    alignas(64) T m[kStretch], q[kStretch];
+    loops.moments(x + item.at, item.block, m, q);
+    const int64_t columns = std::min(item.block.width, c);
+    double before = 0;
+    for (int64_t k = 0; k < item.block.width; k += columns) {
+      const auto count = static_cast<double>(item.block.rows + (k < item.block.tail));
+      if (count > 0) loops.merge_moments(m + k, q + k, count, before, item.partial, item.partial + c, columns);
+      before += count;
+    }
+  });
+}
+
+template <class T>
+void ChannelPass<T>::moments(const T* x, double* partials, double* mean, double* squares, int threads) const {
+  const int64_t c = view_.channels, none = count_ > 0 ? 0 : view_.segments * c;
+  std::fill_n(mean, none, std::numeric_limits<double>::quiet_NaN());
+  std::fill_n(squares, none, std::numeric_limits<double>::quiet_NaN());
+  if (count_ == 0) return;
+  piece_moments(x, partials, threads);
+  const auto merge = cpu::column_loops<double>().merge_moments;
+  gather(partials, mean, squares, threads, [&](int64_t b, int64_t n, const double* partial, double* m, double* q) {
+    const int64_t before = b * (view_.is_last ? block_rows_ : view_.pixels);
+    merge(partial, partial + c, static_cast<double>(block_count(b)), static_cast<double>(before), m, q, n);
+  });
+}
+
+template <class T>
+void ChannelPass<T>::piece_sums(const T* x, const T* dy, const ChannelAffine<T>& p, double* partials,
+                                int threads) const {
+  const int64_t c = view_.channels;
+  if (!view_.is_last)
+    return for_rows(partials, threads, [&](int64_t at, int64_t number, double* partial) {
+      cpu::row_loops<T>().gradient_sums(x + at, dy + at, view_.pixels, p + number, partial, partial + c);
+    });
+  const auto& loops = cpu::column_loops<T>();
+  for_items(partials, threads, [&](const Item& item) {
+    alignas(64) T s[kStretch], q[kStretch];
+    loops.gradient_sums(x + item.at, dy + item.at, item.block, p + item.number, s, q);
+    const int64_t columns = std::min(item.block.width, c);
+    std::fill_n(item.partial, columns, 0.0);
+    std::fill_n(item.partial + c, columns, 0.0);
+    for (int64_t k = 0; k < item.block.width; k += columns) {
+      loops.add(s + k, item.partial, columns);
+      loops.add(q + k, item.partial + c, columns);
+    }
+  });
+}
+
+template <class T>
+void ChannelPass<T>::gradient_sums(const T* x, const T* dy, const ChannelAffine<T>& p, double* partials, double* sum,
+                                   double* product, int threads) const {
+  const int64_t c = view_.channels;
+  piece_sums(x, dy, p, partials, threads);
+  std::fill_n(sum, view_.segments * c, 0.0);
+  std::fill_n(product, view_.segments * c, 0.0);
+  const auto add = cpu::column_loops<double>().add;
+  gather(partials, sum, product, threads, [&](int64_t, int64_t n, const double* partial, double* s, double* q) {
+    add(partial, s, n);
+    add(partial + c, q, n);
+  });
+}
+
+template <class T>
+void ChannelPass<T>::normalize(const T* x, T* y, const ChannelAffine<T>& p, int threads) const {
+  const bool streaming = streams(x, y, view_.segments * count_ * view_.channels);
+  if (view_.is_last)
+    for_items(nullptr, threads, [&](const Item& item) {
+      cpu::column_loops<T>().normalize(x + item.at, y + item.at, item.block, p + item.number, streaming);
+    });
+  else
+    for_rows(nullptr, threads, [&](int64_t at, int64_t number, double*) {
+      cpu::row_loops<T>().normalize(x + at, y + at, view_.pixels, p + number, streaming);
+    });
+}
+
+template <class T>
+void ChannelPass<T>::gradient(const T* x, const T* dy, T* dx, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
+                              int threads) const {
+  const bool streaming = x != dx && streams(dy, dx, view_.segments * count_ * view_.channels);
+  if (view_.is_last)
+    for_items(nullptr, threads, [&](const Item& i) {
+      cpu::column_loops<T>().gradient(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number, streaming);
+    });
+  else
+    for_rows(nullptr, threads, [&](int64_t at, int64_t i, double*) {
+      cpu::row_loops<T>().gradient(x + at, dy + at, dx + at, view_.pixels, p + i, q + i, streaming);
+    });
+}
+
+template class ChannelPass<float>;
+template class ChannelPass<double>;
+
+}  // namespace martello::internal

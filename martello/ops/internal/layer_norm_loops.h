@@ -1,0 +1,31 @@
+#pragma once
+#include <stdint.h>
+
+// The loops of layer_norm_isa.cc. Included by ISA sources too, hence C headers only.
+namespace martello::cpu {
+
+// Rows of n side by side, each with its own moments.
+template <class T>
+struct LayerNormLoops {
+  void (*normalize)(const T* x, const T* gamma, const T* beta, T* y, T* mean, T* variance, int64_t rows, int64_t n,
+                    double epsilon, bool streaming);
+  // dgamma and dbeta are those of these rows alone.
+  void (*gradient)(const T* x, const T* gamma, const T* mean, const T* variance, const T* dy, T* dx, T* dgamma,
+                   T* dbeta, int64_t rows, int64_t n, double epsilon);
+};
+
+#define MARTELLO_LAYER_NORM_LOOPS(isa)                      \
+  namespace isa {                                           \
+  extern const LayerNormLoops<float> layer_norm_loops_f32;  \
+  extern const LayerNormLoops<double> layer_norm_loops_f64; \
+  }
+MARTELLO_LAYER_NORM_LOOPS(v2)
+MARTELLO_LAYER_NORM_LOOPS(v3)
+MARTELLO_LAYER_NORM_LOOPS(v4)
+#undef MARTELLO_LAYER_NORM_LOOPS
+
+// Those of this machine.
+template <class T>
+const LayerNormLoops<T>& layer_norm_loops();
+
+}  // namespace martello::cpu
