@@ -155,7 +155,7 @@ constinit const OpDef op_batch_norm_inference_grad = {
     .gradient = inference_grad_gradient,
     .cpu = batch_norm_inference_grad_cpu,
     .in_place = {{{5, 0}, {0, 0}}},
-    .cost = cost<5>,
+    .cost = cost<3>,
     .family = "Normalization",
 };
 

@@ -99,27 +99,21 @@ void run_training(const KernelRun& run, const ChannelPass<T>& pass, const Channe
 }
 
 template <class T>
-void run_gradient_sums(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
-                       const BatchNormAttrs& a) {
-  set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
-  pass.gradient_sums(in<T>(run, 0), in<T>(run, 5), n.affine(a.relu), n.partials, n.first, n.second, run.threads);
+void set_dgamma_dbeta(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n, double epsilon) {
   for (int64_t i = 0; i < pass.channels(); ++i) {
-    out<T>(run, 1)[i] = static_cast<T>(n.second[i] * inverse_root(in<T>(run, 4)[i], a.epsilon));
+    out<T>(run, 1)[i] = static_cast<T>(n.second[i] * inverse_root(in<T>(run, 4)[i], epsilon));
     out<T>(run, 2)[i] = static_cast<T>(n.first[i]);
   }
-}
-template <class T>
-void run_gradient(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
-                  const BatchNormAttrs& a) {
-  n.repeat_slope(pass);
-  pass.gradient(in<T>(run, 0), in<T>(run, 5), out<T>(run, 0), n.affine(a.relu), n.slope(), run.threads);
 }
 
 // dx = gamma r dy - gamma r^3 mean(dy (x - mean)) (x - mean) - gamma r mean(dy)
 template <class T>
 void run_training_grad(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
                        const BatchNormAttrs& a) {
-  run_gradient_sums(run, pass, n, a);
+  const T *x = in<T>(run, 0), *dy = in<T>(run, 5);
+  set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
+  pass.gradient_sums(x, dy, n.affine(a.relu), n.partials, n.first, n.second, run.threads);
+  set_dgamma_dbeta(run, pass, n, a.epsilon);
   const auto count = static_cast<double>(pass.count());
   for (int64_t i = 0; i < pass.channels(); ++i) {
     const double r = inverse_root(in<T>(run, 4)[i], a.epsilon), scale = static_cast<double>(in<T>(run, 1)[i]) * r;
@@ -127,21 +121,25 @@ void run_training_grad(const KernelRun& run, const ChannelPass<T>& pass, const C
     n.b[i] = static_cast<T>(-scale * r * r * n.second[i] / count);
     n.c[i] = static_cast<T>(-scale * n.first[i] / count);
   }
-  run_gradient(run, pass, n, a);
+  n.repeat_slope(pass);
+  pass.gradient(x, dy, out<T>(run, 0), n.affine(a.relu), n.slope(), run.threads);
 }
 
+// dx = gamma r dy
 template <class T>
 void run_inference_grad(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
                         const BatchNormAttrs& a) {
-  run_gradient_sums(run, pass, n, a);
+  set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
+  for (int64_t i = 0; i < pass.channels(); ++i) n.a[i] = n.scale[i], n.b[i] = n.c[i] = 0;
+  n.repeat_slope(pass);
+  pass.gradient_sums(in<T>(run, 0), in<T>(run, 5), n.affine(a.relu), n.partials, n.first, n.second, run.threads,
+                     out<T>(run, 0), n.slope());
+  set_dgamma_dbeta(run, pass, n, a.epsilon);
   for (int64_t i = 0; i < pass.channels(); ++i) {
     const double r = inverse_root(in<T>(run, 4)[i], a.epsilon), scale = static_cast<double>(in<T>(run, 1)[i]) * r;
-    n.a[i] = static_cast<T>(scale);
-    n.b[i] = n.c[i] = 0;
     out<T>(run, 3)[i] = static_cast<T>(-scale * n.first[i]);
     out<T>(run, 4)[i] = static_cast<T>(-scale * r * r * n.second[i] / 2);
   }
-  run_gradient(run, pass, n, a);
 }
 
 template <class T>

@@ -158,32 +158,35 @@ void ChannelPass<T>::moments(const T* x, double* partials, double* mean, double*
 }
 
 template <class T>
-void ChannelPass<T>::piece_sums(const T* x, const T* dy, const ChannelAffine<T>& p, double* partials,
-                                int threads) const {
+void ChannelPass<T>::piece_sums(const T* x, const T* dy, const ChannelAffine<T>& p, double* partials, int threads,
+                                T* dx, const ChannelSlope<T>& q) const {
   const int64_t c = view_.channels;
   if (!view_.is_last)
-    return for_rows(partials, threads, [&](int64_t at, int64_t number, double* partial) {
-      cpu::row_loops<T>().gradient_sums(x + at, dy + at, view_.pixels, p + number, partial, partial + c);
+    return for_rows(partials, threads, [&](int64_t at, int64_t i, double* partial) {
+      const auto& loops = cpu::row_loops<T>();
+      loops.gradient_sums(x + at, dy + at, view_.pixels, p + i, partial, partial + c);
+      if (dx) loops.gradient(x + at, dy + at, dx + at, view_.pixels, p + i, q + i, false);
     });
   const auto& loops = cpu::column_loops<T>();
   for_items(partials, threads, [&](const Item& item) {
-    alignas(64) T s[kStretch], q[kStretch];
-    loops.gradient_sums(x + item.at, dy + item.at, item.block, p + item.number, s, q);
-    const int64_t columns = std::min(item.block.width, c);
+    alignas(64) T s[kStretch], products[kStretch];
+    const int64_t at = item.at, i = item.number, columns = std::min(item.block.width, c);
+    loops.gradient_sums(x + at, dy + at, item.block, p + i, s, products);
+    if (dx) loops.gradient(x + at, dy + at, dx + at, item.block, p + i, q + i, false);
     std::fill_n(item.partial, columns, 0.0);
     std::fill_n(item.partial + c, columns, 0.0);
     for (int64_t k = 0; k < item.block.width; k += columns) {
       loops.add(s + k, item.partial, columns);
-      loops.add(q + k, item.partial + c, columns);
+      loops.add(products + k, item.partial + c, columns);
     }
   });
 }
 
 template <class T>
 void ChannelPass<T>::gradient_sums(const T* x, const T* dy, const ChannelAffine<T>& p, double* partials, double* sum,
-                                   double* product, int threads) const {
+                                   double* product, int threads, T* dx, const ChannelSlope<T>& slope) const {
   const int64_t c = view_.channels;
-  piece_sums(x, dy, p, partials, threads);
+  piece_sums(x, dy, p, partials, threads, dx, slope);
   std::fill_n(sum, view_.segments * c, 0.0);
   std::fill_n(product, view_.segments * c, 0.0);
   const auto add = cpu::column_loops<double>().add;

@@ -31,9 +31,10 @@ class ChannelPass {
   // Into [segments, channels]: mean and sum of squared distances from it; NaN for no elements.
   void moments(const T* x, double* partials, double* mean, double* squares, int threads) const;
   void normalize(const T* x, T* y, const cpu::ChannelAffine<T>& p, int threads) const;
-  // Into [segments, channels]: sums of dy and of dy (x - mean).
+  // Into [segments, channels]: sums of dy and of dy (x - mean). With dx: in the same pass, where dx does not depend on
+  // these sums.
   void gradient_sums(const T* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, double* sum,
-                     double* product, int threads) const;
+                     double* product, int threads, T* dx = nullptr, const cpu::ChannelSlope<T>& q = {}) const;
   void gradient(const T* x, const T* dy, T* dx, const cpu::ChannelAffine<T>& p, const cpu::ChannelSlope<T>& q,
                 int threads) const;
 
@@ -52,7 +53,8 @@ class ChannelPass {
   void for_rows(double* partials, int threads, F f) const;
   // What moments and gradient_sums begin with: the numbers of each piece.
   void piece_moments(const T* x, double* partials, int threads) const;
-  void piece_sums(const T* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, int threads) const;
+  void piece_sums(const T* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, int threads, T* dx,
+                  const cpu::ChannelSlope<T>& q) const;
   template <class F>
   void gather(const double* partials, double* first, double* second, int threads, F merge) const;
 
