@@ -1,5 +1,5 @@
 #include <martello/base/threads.h>
-#include <martello/kernel/cpu/cache.h>
+#include <martello/kernel/cpu/caches.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/ops/internal/group_norm_kernel.h>
 #include <martello/ops/internal/layer_norm_loops.h>

@@ -1,6 +1,6 @@
 #include <martello/base/checked.h>
 #include <martello/base/threads.h>
-#include <martello/kernel/cpu/cache.h>
+#include <martello/kernel/cpu/caches.h>
 #include <martello/ops/internal/axis_view.h>
 #include <martello/ops/internal/channel_pass.h>
 
