@@ -56,6 +56,9 @@
 #include <martello/ops/linear.h>
 #include <martello/ops/losses.h>
 #include <martello/ops/lrn.h>
+#include <martello/ops/lstm.h>
+#include <martello/ops/lstm_cell.h>
+#include <martello/ops/lstm_sequence.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/norms.h>
 #include <martello/ops/one_hot.h>

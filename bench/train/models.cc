@@ -53,15 +53,42 @@ void build_mlp(Work& w) {
   w.train = mt::Momentum(0.01, {.momentum = 0.9}).minimize(w.loss);
 }
 
+mt::Tensor weight(const std::string& name, mt::Shape shape) {
+  return mt::get_variable(name, {.shape = shape, .initializer = mt::uniform_init(-0.05, 0.05)});
+}
+
+// Embedding 10000 x 650, two LSTM layers of 650, 35 steps, output 10000, momentum.
+void build_lstm(Work& w) {
+  constexpr int64_t kSteps = 35, kUnits = 650, kWords = 10000;
+  w.batch = 20;
+  w.warm = 3;
+  w.steps = 15;
+  w.x = mt::placeholder({w.batch, kSteps}, mt::i32, "x");
+  w.label = mt::placeholder({kSteps * w.batch}, mt::i32, "label");
+  w.x_value = labels(kSteps * w.batch, kWords).reshaped({w.batch, kSteps});
+  w.label_value = labels(kSteps * w.batch, kWords);
+  std::vector<mt::LstmWeights> layers;
+  for (const char* name : {"lstm0", "lstm1"}) {
+    mt::VariableScope scope(name);
+    layers.push_back(
+        {weight("Wx", {kUnits, 4 * kUnits}), weight("Wh", {kUnits, 4 * kUnits}), weight("b", {4 * kUnits})});
+  }
+  const auto x = mt::embedding_lookup(weight("embedding", {kWords, kUnits}), w.x);
+  const auto y = mt::lstm_stack(x, layers, {}, {.forget_bias = 0}).y;
+  finish(w, dense("fc", mt::reshape(y, {-1, kUnits}), kWords));
+  w.train = mt::Momentum(0.01, {.momentum = 0.9}).minimize(w.loss);
+}
+
 }  // namespace
 
-std::vector<std::string> work_names() { return {"tiny", "mlp"}; }
+std::vector<std::string> work_names() { return {"tiny", "mlp", "lstm"}; }
 
 Work build_work(const std::string& name) {
   Work w;
   w.name = name;
   if (name == "tiny") build_tiny(w);
   else if (name == "mlp") build_mlp(w);
+  else if (name == "lstm") build_lstm(w);
   else throw mt::NotFound(mt::str("[bench] there is no work '", name, "'.", mt::did_you_mean(name, work_names())));
   return w;
 }

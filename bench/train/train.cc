@@ -32,7 +32,7 @@ void trace_work(const std::string& name, int threads) {
   mt::Session session(g.graph(), {.threads = threads});
   const mt::Feeds feeds = {{w.x, w.x_value}, {w.label, w.label_value}};
   mt::RunTrace best;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < std::min(200, w.steps); ++i) {
     mt::RunTrace trace;
     session.run_traced(w.train, feeds, trace);
     if (best.events.empty()) best = trace;

@@ -1,0 +1,40 @@
+#pragma once
+#include <martello/graph/op_def.h>
+
+#include <functional>
+#include <vector>
+
+// What the ops of recurrent cells and sequences share.
+namespace martello::internal {
+
+// n * size, unknown when size is.
+int64_t times(int64_t n, int64_t size);
+
+// Throws unless input `gates` [..., n units] goes with input `state` [..., units].
+void check_gates(const ShapeContext& c, size_t gates, size_t state, int64_t n);
+
+// Sizes of a recurrence over time, as far as they are known: gates [steps, rows, n units], w [units, n units].
+struct SequenceDims {
+  int64_t steps, rows, units;
+  Shape of_sequence(int64_t n) const;  // [steps, rows, n units]
+  Shape of_state() const;              // [rows, units]
+};
+// Throws unless inputs `gates` and `w`, states [rows, units] (all of `states`) and, when there are so many inputs, the
+// lengths [rows] at `lengths` agree.
+SequenceDims check_sequence(const ShapeContext& c, int64_t n, size_t gates, size_t w, const std::vector<size_t>& states,
+                            size_t lengths);
+
+// Gradients of a fused op: those of what `make` builds from the inputs out of ops that have them.
+TensorList gradient_of_primitives(const GradContext& c, const std::function<TensorList(const TensorList& in)>& make);
+
+// x [rows, steps, n] (or so already) as [steps, rows, n].
+Tensor time_major(const Operand& x, bool is_time_major, const char* op, const Name& name);
+// Zeros [rows, units] for x [steps, rows, n] and w [units, ...].
+Tensor zero_state(Tensor x, Tensor w);
+
+// [steps, rows, n] as [steps rows, n].
+Tensor as_rows(Tensor x);
+// first, then all of x but its last step: what a recurrence saw before each step.
+Tensor shifted(Tensor first, Tensor x);
+
+}  // namespace martello::internal

@@ -1,0 +1,46 @@
+#pragma once
+#include <martello/tensor/host_tensor.h>
+
+#include <cmath>
+#include <vector>
+
+// The obvious LSTM, for tests.
+namespace martello::testing {
+
+inline double naive_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+// h and c after one step of z = [i, j, f, o].
+struct NaiveCell {
+  double h, c;
+};
+inline NaiveCell naive_lstm_cell(double i, double j, double f, double o, double c, double forget_bias) {
+  const double next = c * naive_sigmoid(f + forget_bias) + naive_sigmoid(i) * std::tanh(j);
+  return {std::tanh(next) * naive_sigmoid(o), next};
+}
+
+// y, h, c of x [steps, rows, 4 units], w [units, 4 units], h0, c0 and, when there are five inputs, lengths.
+inline HostTensors naive_lstm_sequence(const HostTensors& in, double forget_bias) {
+  const int64_t steps = in[0].shape()[0], rows = in[0].shape()[1], units = in[1].shape()[0];
+  HostTensor y({steps, rows, units}, f64), h = in[2].cast(f64), c = in[3].cast(f64);
+  for (int64_t t = 0; t < steps; ++t) {
+    const HostTensor before = h;
+    for (int64_t r = 0; r < rows; ++r) {
+      if (in.size() > 4 && t >= static_cast<int64_t>(in[4].at(r))) continue;
+      for (int64_t u = 0; u < units; ++u) {
+        double z[4];
+        for (int64_t gate = 0; gate < 4; ++gate) {
+          z[gate] = in[0].at(((t * rows + r) * 4 + gate) * units + u);
+          for (int64_t k = 0; k < units; ++k)
+            z[gate] += before.at(r * units + k) * in[1].at((k * 4 + gate) * units + u);
+        }
+        const NaiveCell cell = naive_lstm_cell(z[0], z[1], z[2], z[3], c.at(r * units + u), forget_bias);
+        y.set((t * rows + r) * units + u, cell.h);
+        h.set(r * units + u, cell.h);
+        c.set(r * units + u, cell.c);
+      }
+    }
+  }
+  return {y, h, c};
+}
+
+}  // namespace martello::testing
