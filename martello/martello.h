@@ -105,3 +105,4 @@
 #include <martello/tensor/host_tensor.h>
 #include <martello/tensor/shape.h>
 #include <martello/tensor/tensor_spec.h>
+#include <martello/tower/tower_context.h>
