@@ -1,0 +1,160 @@
+// Networks with made-up weights against the numbers of another framework. The files and the program that wrote them are
+// in tests/golden; weights here and there come from the names of variables.
+#include <martello/base/error.h>
+#include <martello/graph/core_ops.h>
+#include <martello/models/zoo/convnet.h>
+#include <martello/models/zoo/dcgan.h>
+#include <martello/models/zoo/gpt.h>
+#include <martello/models/zoo/lstm_language_model.h>
+#include <martello/models/zoo/resnet.h>
+#include <martello/models/zoo/vgg.h>
+#include <martello/ops/transpose.h>
+#include <martello/runtime/session.h>
+#include <martello/tower/tower_context.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+namespace martello::zoo {
+namespace {
+
+uint64_t seed_of(std::string_view name) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < name.size(); ++i) sum += (i + 1) * static_cast<unsigned char>(name[i]);
+  return sum * 7919;
+}
+
+// Element i of what weights.py calls noise(name): in [-1, 1).
+double noise(uint64_t seed, int64_t i) {
+  uint64_t h = (static_cast<uint64_t>(i) + seed) * 2654435761u & 0xFFFFFFFFu;
+  h ^= h >> 16;
+  h = h * 2246822519u & 0xFFFFFFFFu;
+  h ^= h >> 13;
+  return static_cast<double>(h) / 2147483648.0 - 1.0;
+}
+
+struct Range {
+  double offset, scale;
+};
+Range range_of(const std::string& name, const Shape& shape) {
+  if (name.ends_with("/gamma")) return {1, 0.2};
+  if (name.ends_with("variance/EMA")) return {1, 0.5};
+  if (shape.rank() < 2) return {0, 0.1};
+  return {0, std::sqrt(6.0 / static_cast<double>(shape.num_elements(0, shape.rank() - 1)))};
+}
+
+HostTensor filled(const std::string& name, const Shape& shape, DType dtype, Range range) {
+  HostTensor t(shape, dtype);
+  const uint64_t seed = seed_of(name);
+  for (int64_t i = 0; i < t.num_elements(); ++i)
+    t.set(i, static_cast<float>(range.offset + range.scale * noise(seed, i)));
+  return t;
+}
+
+std::vector<double> read_golden(const std::string& name) {
+  std::ifstream file(str(MARTELLO_GOLDEN, "/", name, ".txt"));
+  EXPECT_TRUE(file.is_open()) << name;
+  std::vector<double> values;
+  for (double v; file >> v;) values.push_back(v);
+  return values;
+}
+
+void expect_golden(const std::string& name, Tensor y, const HostTensor& input, double tolerance) {
+  Session session;
+  for (const Variable& v : global_variables()) {
+    const std::string& variable = v.handle().name();
+    session.set(v.handle(), filled(variable, v.shape(), v.dtype(), range_of(variable, v.shape())));
+  }
+  const HostTensor actual = session.eval(y, {{"input", input}});
+  const std::vector<double> expected = read_golden(name);
+  ASSERT_EQ(actual.num_elements(), static_cast<int64_t>(expected.size()));
+  double largest = 0;
+  for (double v : expected) largest = std::max(largest, std::abs(v));
+  for (int64_t i = 0; i < actual.num_elements(); ++i)
+    ASSERT_NEAR(actual.at(i), expected[static_cast<size_t>(i)], tolerance * largest) << i;
+}
+
+using Network = std::function<Tensor(Tensor)>;
+
+// In f64, where any difference in architecture or formula shows, and as people use it.
+void expect_image_golden(const std::string& name, const Shape& shape, const Network& network) {
+  for (DType dtype : {f64, f32}) {
+    SCOPED_TRACE(str(dtype));
+    GraphScope g;
+    TowerContext tower("", false);
+    const Tensor y = network(placeholder(shape, dtype, "input"));
+    expect_golden(name, y, filled("image", shape, dtype, {0, 1}), dtype == f64 ? 1e-8 : 2e-4);
+  }
+}
+
+void expect_token_golden(const std::string& name, const Shape& shape, int vocabulary, const Network& network) {
+  GraphScope g;
+  TowerContext tower("", false);
+  HostTensor tokens(shape, i32);
+  for (int64_t i = 0; i < tokens.num_elements(); ++i)
+    tokens.set(i, std::floor((noise(seed_of("tokens"), i) + 1) * 0.5 * vocabulary));
+  expect_golden(name, network(placeholder(shape, i32, "input")), tokens, 2e-5);
+}
+
+TEST(Golden, convnet) {
+  expect_image_golden("convnet", {2, 12, 12, 1}, [](Tensor x) { return convnet(x, {.filters = 8}); });
+}
+
+TEST(Golden, vgg) {
+  const auto check = [](const char* name, VggOptions o) {
+    o.classes = 7;
+    o.dense_units = 64;
+    expect_image_golden(name, {1, 32, 32, 3}, [o](Tensor x) { return vgg(x, o); });
+  };
+  check("vgg11", {.depth = 11});
+  check("vgg11_bn", {.depth = 11, .use_batch_norm = true});
+  check("vgg16", {.depth = 16});
+}
+
+TEST(Golden, resnet) {
+  const auto check = [](const char* name, ResNetOptions o) {
+    o.classes = 10;
+    o.filters = 16;
+    expect_image_golden(name, {1, 48, 64, 3}, [o](Tensor x) { return resnet(x, o); });
+  };
+  check("resnet18", {.depth = 18});
+  check("resnet34_pre", {.depth = 34, .order = ResidualOrder::pre});
+  check("resnet50", {.depth = 50});
+  check("resnet50_se", {.depth = 50, .squeeze_ratio = 4});
+  check("resnet50_pre", {.depth = 50, .order = ResidualOrder::pre});
+}
+
+TEST(Golden, resnet_of_channels_first) {
+  expect_image_golden("resnet50_se", {1, 48, 64, 3}, [](Tensor x) {
+    return resnet(transpose(x, {0, 3, 1, 2}),
+                  {.depth = 50, .classes = 10, .squeeze_ratio = 4, .filters = 16, .data_format = DataFormat::nchw});
+  });
+}
+
+TEST(Golden, cifar_resnet) {
+  expect_image_golden("cifar_resnet20", {2, 16, 16, 3}, [](Tensor x) { return cifar_resnet(x); });
+  expect_image_golden("cifar_resnet32_pre", {2, 16, 16, 3},
+                      [](Tensor x) { return cifar_resnet(x, {.depth = 32, .order = ResidualOrder::pre}); });
+}
+
+TEST(Golden, dcgan) {
+  const DcganOptions o{.filters = 8, .image_size = 16};
+  expect_image_golden("dcgan_generator", {2, 10}, [o](Tensor z) { return dcgan_generator(z, o); });
+  expect_image_golden("dcgan_discriminator", {2, 16, 16, 3}, [o](Tensor x) { return dcgan_discriminator(x, o); });
+}
+
+TEST(Golden, lstm_language_model) {
+  expect_token_golden("lstm_language_model", {2, 5}, 11,
+                      [](Tensor tokens) { return lstm_language_model(tokens, {.vocabulary = 11, .units = 6}).logits; });
+}
+
+TEST(Golden, gpt) {
+  expect_token_golden("gpt", {2, 7}, 13, [](Tensor tokens) {
+    return gpt(tokens, {.vocabulary = 13, .context = 9, .width = 12, .layers = 2, .heads = 3});
+  });
+}
+
+}  // namespace
+}  // namespace martello::zoo
