@@ -104,7 +104,7 @@ struct CropPlan {
   CropPlan(const KernelPlan& plan, const Shape& images, const Shape& crops)
       : image(images, plan.attrs<CropAndResizeAttrs>().data_format),
         crop(crops, plan.attrs<CropAndResizeAttrs>().data_format),
-        where(internal::kernel_where(plan.op)),
+        where(plan.op.where()),
         index_dtype(plan.in[2].dtype) {}
 
   internal::Labels images_of_boxes(const KernelRun& run, int64_t images) const {

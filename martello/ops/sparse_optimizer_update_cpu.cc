@@ -31,7 +31,7 @@ struct SparseUpdate {
         index(plan, layout.gradients, {table(plan)[0]}),
         rows(table(plan)[0]),
         inner(table(plan).num_elements(1, table(plan).rank())),
-        where(internal::kernel_where(plan.op)) {}
+        where(plan.op.where()) {}
 
   const Shape& table(const KernelPlan& plan) const { return plan.in[static_cast<size_t>(layout.variable(0))].shape; }
 
