@@ -119,6 +119,8 @@ void ElementwiseKernel::Plan::reduce_steps(ReduceStep x, const ReductionPass& pa
     step.span = x.span;
     step.divisor = step.blocks == 1 ? x.divisor : 1;
     step.y = step.blocks == 1 && y ? y : regions[0];
+    const int64_t x_bytes = step.outer * step.reduced * step.inner * size_of(dtype);
+    step.may_stream = step.divisor == 1 && x_bytes > last_level_cache_bytes();
     parallel_for(threads, ceil_div(step.items, step.items_per_chunk),
                  [&](int64_t chunk) { engine.reduce_chunk(step, chunk); });
     x.x = step.y;

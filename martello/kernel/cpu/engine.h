@@ -73,7 +73,8 @@ struct ReduceStep {
   const void* x = nullptr;                 // or null: computed by `span`
   const SpanRun* span = nullptr;
   void* y = nullptr;
-  double divisor = 1;  // of y, in the last step of a mean
+  double divisor = 1;       // of y, in the last step of a mean
+  bool may_stream = false;  // y past the caches, which x fills
 };
 
 struct Engine {

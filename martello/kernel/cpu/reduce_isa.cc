@@ -36,7 +36,7 @@ void reduce_row_items(const ReduceStep& step, int64_t first, int64_t last, Sourc
     const int64_t most = step.x ? last - first : fit > w ? fit / w * w : fit;
     for (int64_t rows; first < last; first += rows) {
       rows = smaller(last - first, most);
-      reduce_rows<T, Op>(source.get(first * n, rows * n), rows, n, y + first);
+      reduce_rows<T, Op>(source.get(first * n, rows * n), rows, n, y + first, step.may_stream);
     }
     return;
   }
@@ -46,7 +46,7 @@ void reduce_row_items(const ReduceStep& step, int64_t first, int64_t last, Sourc
     const int64_t row = first / step.blocks, begin = first % step.blocks * block, rest = step.reduced - begin;
     count = rest < block ? 1 : smaller(smaller(rest / block, last - first), most);
     const int64_t n = smaller(block, rest);
-    reduce_rows<T, Op>(source.get(row * step.reduced + begin, count * n), count, n, y + first);
+    reduce_rows<T, Op>(source.get(row * step.reduced + begin, count * n), count, n, y + first, false);
   }
 }
 
@@ -118,6 +118,7 @@ void reduce_chunk(const ReduceStep& step, int64_t chunk) {
     case ReduceKind::min: reduce_items<T, Min<T>>(step, first, last); break;
   }
   if (step.divisor != 1) divide<T>(step, first, last);
+  if (step.may_stream) _mm_sfence();
 }
 
 template void reduce_chunk<float>(const ReduceStep&, int64_t);

@@ -66,26 +66,19 @@ Vec<T> fold_packed(const T* x) {
   }
 }
 
-// So much arithmetic lies between loads of short rows that the machine's own prefetching falls behind.
-template <class T>
-void fetch_ahead(const T* x, int64_t n) {
-  constexpr int64_t kAheadBytes = 4096, kLineBytes = 64;
-  const char* const p = reinterpret_cast<const char*>(x);
-  for (int64_t at = 0; at < n * static_cast<int64_t>(sizeof(T)); at += kLineBytes)
-    _mm_prefetch(p + kAheadBytes + at, _MM_HINT_T0);
-}
-
-// y[r] = all of x[r, 0 .. n), n <= N <= one vector; `rows` is a multiple of the vector.
+// y[r] = all of x[r, 0 .. n), n <= N <= one vector; `rows` is a multiple of the vector. `streaming`: y, which is then
+// aligned to the vector, goes past the caches.
 template <class T, class Op, int N>
-void reduce_packed_rows(const T* x, int64_t rows, int64_t n, T* y) {
+void reduce_packed_rows(const T* x, int64_t rows, int64_t n, T* y, bool streaming) {
   constexpr int w = Vec<T>::kLanes;
   if constexpr (N == 1) {
     memcpy(y, x, static_cast<size_t>(rows) * sizeof(T));
   } else {
-    if (n < N) return reduce_packed_rows<T, Op, N - 1>(x, rows, n, y);
+    if (n < N) return reduce_packed_rows<T, Op, N - 1>(x, rows, n, y, streaming);
     for (int64_t r = 0; r < rows; r += w, x += w * N) {
-      fetch_ahead(x, w * N);
-      fold_packed<T, Op, N, 1>(x).store(y + r);
+      const Vec<T> folded = fold_packed<T, Op, N, 1>(x);
+      if (streaming) stream(y + r, folded);
+      else folded.store(y + r);
     }
   }
 }

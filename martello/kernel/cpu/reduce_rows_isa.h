@@ -74,14 +74,15 @@ void reduce_short_rows(const T* x, int64_t rows, int64_t n, T* y) {
   reduce_rows_by<T, Op>(x, rows, n, y, [=](const T* row) { return short_row_vector<T, Op, V>(row, n - before); });
 }
 
-// y[r] = all of x[r, 0 .. n), n <= one block.
+// y[r] = all of x[r, 0 .. n), n <= one block; y of short rows may be streamed.
 template <class T, class Op>
-void reduce_rows(const T* x, int64_t rows, int64_t n, T* y) {
+void reduce_rows(const T* x, int64_t rows, int64_t n, T* y, bool may_stream) {
   constexpr int w = Vec<T>::kLanes;
   if (n > kLanes<T>)
     return reduce_rows_by<T, Op>(x, rows, n, y, [n](const T* row) { return long_row_vector<T, Op>(row, n); });
   const int64_t packed = n <= w ? rows / w * w : 0;
-  if (packed > 0) reduce_packed_rows<T, Op, w>(x, packed, n, y);
+  const bool streaming = may_stream && reinterpret_cast<uintptr_t>(y) % kVecBytes == 0;
+  if (packed > 0) reduce_packed_rows<T, Op, w>(x, packed, n, y, streaming);
   if (packed < rows) reduce_short_rows<T, Op, kLanes<T> / w>(x + packed * n, rows - packed, n, y + packed);
 }
 

@@ -1,5 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/base/philox.h>
+#include <martello/kernel/cpu/caches.h>
 #include <martello/kernel/cpu/example_kernels.h>
 
 #include <gtest/gtest.h>
@@ -156,6 +157,28 @@ TEST(Reduction, sum_of_16_million_tenths_is_accurate) {
   const double exact = static_cast<double>(n) * static_cast<double>(0.1f);
   EXPECT_NEAR(reduce(x, Shape(n), {Kind::sum, {0}, false}, host_isa(), 2)[0] / exact, 1, 1e-6);
   EXPECT_NEAR(reduce(x, Shape(n / 16, 16), {Kind::sum, {0}, false}, host_isa(), 2)[3] / exact * 16, 1, 1e-6);
+}
+
+// Larger than any cache here, so that results are streamed, also to where vectors are not aligned.
+TEST(Reduction, streamed_results_of_short_rows_are_the_same) {
+  const int64_t rows = last_level_cache_bytes() / 4 / 7 + 1003;
+  const auto x = numbers<float>(rows * 7, 1);
+  const std::vector<float> few(x.end() - 7 * 2000, x.end());
+  const Reduction r{Kind::sum, {1}, false};
+  const auto expected = reduce(few, Shape(2000, 7), r, host_isa());
+  const Shape shape(rows, 7), shapes[] = {shape};
+  const ElementwiseKernel kernel(program_of<float>(1), shape, shapes, r);
+  for (int64_t beyond_line : {0, 1}) {
+    std::vector<float> y(static_cast<size_t>(rows) + 32, -1);
+    const auto address = reinterpret_cast<uintptr_t>(y.data());
+    const int64_t offset = static_cast<int64_t>((64 - address % 64) % 64 / sizeof(float)) + beyond_line;
+    const void* const in[] = {x.data()};
+    void* const out[] = {y.data() + offset};
+    kernel.run(in, out, nullptr, 2);
+    const auto end = y.begin() + offset + rows;
+    EXPECT_TRUE(same_bits(std::vector<float>(end - 2000, end), expected));
+    EXPECT_TRUE(std::all_of(end, y.end(), [](float v) { return v == -1; }));
+  }
 }
 
 TEST(Reduction, of_nothing_has_the_neutral_value) {
