@@ -5,64 +5,97 @@
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
-// Calls f(number of vectors, first channel, lanes of each) for stretches of channels, four vectors at a time.
-template <int N>
-struct Count {
-  static constexpr int value = N;
+// Calls f(stretch, first channel, lanes) for stretches of channels; `lanes` is known to the compiler when they are
+// whole.
+template <int N, bool whole>
+struct Stretch {
+  static constexpr int kVectors = N;
+  template <class T>
+  static int64_t lanes(int64_t given) {
+    return whole ? Vec<T>::kLanes : given;
+  }
 };
 template <class T, class F>
 inline void for_channels(int64_t n, F f) {
   constexpr int64_t w = Vec<T>::kLanes;
   int64_t i = 0;
-  for (; i + 4 * w <= n; i += 4 * w) f(Count<4>(), i, w);
-  for (; i + w <= n; i += w) f(Count<1>(), i, w);
-  if (i < n) f(Count<1>(), i, n - i);
+  for (; i + 4 * w <= n; i += 4 * w) f(Stretch<4, true>(), i, w);
+  for (; i + 2 * w <= n; i += 2 * w) f(Stretch<2, true>(), i, w);
+  for (; i + w <= n; i += w) f(Stretch<1, true>(), i, w);
+  if (i < n) f(Stretch<1, false>(), i, n - i);
 }
 
+// Indices as wide as the elements they belong to.
+inline Vec<float>::Bits widened(const uint8_t* p, float) {
+  __m128i bytes{};
+  memcpy(&bytes, p, Vec<float>::kLanes);
+  return reinterpret_cast<Vec<float>::Bits>(MARTELLO_MM(cvtepu8_epi32)(bytes));
+}
+inline Vec<double>::Bits widened(const uint8_t* p, double) {
+  __m128i bytes{};
+  memcpy(&bytes, p, Vec<double>::kLanes);
+  return reinterpret_cast<Vec<double>::Bits>(MARTELLO_MM(cvtepu8_epi64)(bytes));
+}
+template <class T>
+inline typename Vec<T>::Bits widened(const int32_t* p, T) {
+  typename Vec<T>::Bits bits;
+  for (int i = 0; i < Vec<T>::kLanes; ++i) bits[i] = p[i];
+  return bits;
+}
 template <class T, class Index>
-struct Indices {
-  using Bits = typename Vec<T>::Bits;
-  typedef Index Native __attribute__((vector_size(Vec<T>::kLanes * sizeof(Index))));
-  static Bits load(const Index* p, int64_t lanes) {
-    Native n{};
-    memcpy(&n, p, static_cast<size_t>(lanes) * sizeof(Index));
-    return __builtin_convertvector(n, Bits);
+inline typename Vec<T>::Bits load_indices(const Index* p, int64_t lanes) {
+  if (lanes == Vec<T>::kLanes) return widened(p, T{});
+  Index all[Vec<T>::kLanes] = {};
+  for (int64_t i = 0; i < lanes; ++i) all[i] = p[i];
+  return widened(all, T{});
+}
+template <class T, class Index>
+inline void store_indices(Index* p, int64_t lanes, typename Vec<T>::Bits bits) {
+#if MARTELLO_VEC_BYTES == 64
+  if (sizeof(T) == 4 && sizeof(Index) == 1 && lanes == Vec<T>::kLanes) {
+    const __m128i bytes = _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(bits));
+    memcpy(p, &bytes, sizeof bytes);
+    return;
   }
-  static void store(Index* p, int64_t lanes, Bits bits) {
-    const Native n = __builtin_convertvector(bits, Native);
-    memcpy(p, &n, static_cast<size_t>(lanes) * sizeof(Index));
-  }
-};
+#endif
+  for (int64_t i = 0; i < lanes; ++i) p[i] = static_cast<Index>(bits[i]);
+}
 template <class T>
 inline typename Vec<T>::Bits same_bits(int64_t number) {
   using Bits = typename Vec<T>::Bits;
   return Bits{} + static_cast<decltype(Bits{}[0] + 0)>(number);
 }
 
+// The largest element so far and its place; a NaN is larger than all, and of equals the first stays.
+template <class T>
+struct Best {
+  Vec<T> value;
+  typename Vec<T>::Bits at;
+  void meet(Vec<T> v, typename Vec<T>::Bits place_of_v) {
+    const Mask<T> is_better = (value == value) & !(v <= value);
+    value = select(is_better, v, value);
+    at = is_better.bits ? place_of_v : at;
+  }
+};
+
 template <class T, class Index>
 void max_pixel(const T* x, T* y, Index* index, const PoolImage& p, Range h, Range w, int64_t oh, int64_t ow) {
-  for_channels<T>(p.channels, [&](auto count, int64_t c, int64_t lanes) {
-    constexpr int N = decltype(count)::value;
-    Vec<T> best[N];
-    typename Vec<T>::Bits at[N];
-    const T* first = x + (h.begin * p.w.in + w.begin) * p.channels + c;
-    for (int k = 0; k < N; ++k) best[k] = load(first + k * Vec<T>::kLanes, lanes);
-    for (auto& a : at) a = same_bits<T>(place(p.h, h.begin, oh) * p.w.size + place(p.w, w.begin, ow));
+  const auto here = [&](int64_t i, int64_t j) {
+    return same_bits<T>(place(p.h, i, oh) * p.w.size + place(p.w, j, ow));
+  };
+  for_channels<T>(p.channels, [&](auto stretch, int64_t c, int64_t given) {
+    constexpr int N = decltype(stretch)::kVectors, w_lanes = Vec<T>::kLanes;
+    const int64_t lanes = decltype(stretch)::template lanes<T>(given);
+    const auto from = [&](int64_t i, int64_t j) { return x + (i * p.w.in + j) * p.channels + c; };
+    Best<T> best[N];
+    const T* first = from(h.begin, w.begin);
+    for (int k = 0; k < N; ++k) best[k] = {load(first + k * w_lanes, lanes), here(h.begin, w.begin)};
     for (int64_t i = h.begin; i < h.end; ++i)
-      for (int64_t j = w.begin; j < w.end; ++j) {
-        const T* from = x + (i * p.w.in + j) * p.channels + c;
-        const auto here = same_bits<T>(place(p.h, i, oh) * p.w.size + place(p.w, j, ow));
-        for (int k = 0; k < N; ++k) {
-          const Vec<T> v = load(from + k * Vec<T>::kLanes, lanes);
-          // Larger, or the first NaN.
-          const Mask<T> is_better = (best[k] == best[k]) & !(v <= best[k]);
-          best[k] = select(is_better, v, best[k]);
-          at[k] = is_better.bits ? here : at[k];
-        }
-      }
+      for (int64_t j = w.begin; j < w.end; ++j)
+        for (int k = 0; k < N; ++k) best[k].meet(load(from(i, j) + k * w_lanes, lanes), here(i, j));
     for (int k = 0; k < N; ++k) {
-      store(y + c + k * Vec<T>::kLanes, lanes, best[k]);
-      Indices<T, Index>::store(index + c + k * Vec<T>::kLanes, lanes, at[k]);
+      store(y + c + k * w_lanes, lanes, best[k].value);
+      store_indices<T>(index + c + k * w_lanes, lanes, best[k].at);
     }
   });
 }
@@ -84,7 +117,7 @@ void take_row(const T* x, T* y, const Index* index, const PoolImage& p, int64_t 
     const Range w = window(p.w, ow);
     const int64_t at = (oh * p.w.out + ow) * p.channels;
     for_vectors<T>(p.channels, [&](int64_t c, int64_t lanes) {
-      const auto chosen = Indices<T, Index>::load(index + at + c, lanes);
+      const auto chosen = load_indices<T>(index + at + c, lanes);
       Vec<T> v(0);
       for (int64_t i = h.begin; i < h.end; ++i)
         for (int64_t j = w.begin; j < w.end; ++j) {
@@ -96,30 +129,38 @@ void take_row(const T* x, T* y, const Index* index, const PoolImage& p, int64_t 
   }
 }
 
-// Each input gathers from the outputs that chose it: no two threads write to one place, and sums have one order.
+// Calls f(column of the input, row and column of an output that covers it, whether it is the first) for a row of
+// inputs; columns that no window covers become zeros. Each input gathers: no two threads write to one place, and sums
+// have one order. Which columns cover is counted on, not divided for.
+template <class T, class F>
+inline void for_covering(T* dx, const PoolImage& p, int64_t i, F f) {
+  const Range h = covering(p.h, i);
+  Range w = {0, 0};
+  for (int64_t j = 0; j < p.w.in; ++j) {
+    while (w.end < p.w.out && w.end * p.w.stride - p.w.before <= j) ++w.end;
+    while (w.begin < p.w.out && w.begin * p.w.stride - p.w.before + p.w.size <= j) ++w.begin;
+    if (h.begin >= h.end || w.begin >= w.end)
+      memset(dx + (i * p.w.in + j) * p.channels, 0, static_cast<size_t>(p.channels) * sizeof(T));
+    for (int64_t oh = h.begin; oh < h.end; ++oh)
+      for (int64_t ow = w.begin; ow < w.end; ++ow) f(j, oh, ow, oh == h.begin && ow == w.begin);
+  }
+}
+template <class T>
+inline void add_to(T* to, int64_t lanes, Vec<T> v, bool is_first) {
+  store(to, lanes, is_first ? v : load(to, lanes) + v);
+}
+
 template <class T, class Index>
 void max_grad_row(const T* dy, const Index* index, T* dx, const PoolImage& p, int64_t i) {
-  const Range h = covering(p.h, i);
-  for (int64_t j = 0; j < p.w.in; ++j) {
-    const Range w = covering(p.w, j);
-    for_channels<T>(p.channels, [&](auto count, int64_t c, int64_t lanes) {
-      constexpr int N = decltype(count)::value;
-      Vec<T> sum[N];
-      for (auto& s : sum) s = Vec<T>(0);
-      for (int64_t oh = h.begin; oh < h.end; ++oh)
-        for (int64_t ow = w.begin; ow < w.end; ++ow) {
-          const int64_t at = (oh * p.w.out + ow) * p.channels + c;
-          const auto here = same_bits<T>(place(p.h, i, oh) * p.w.size + place(p.w, j, ow));
-          for (int k = 0; k < N; ++k) {
-            const int64_t lane = at + k * Vec<T>::kLanes;
-            const Mask<T> is_chosen{Indices<T, Index>::load(index + lane, lanes) == here};
-            sum[k] = sum[k] + select(is_chosen, load(dy + lane, lanes), Vec<T>(0));
-          }
-        }
-      T* to = dx + (i * p.w.in + j) * p.channels + c;
-      for (int k = 0; k < N; ++k) store(to + k * Vec<T>::kLanes, lanes, sum[k]);
+  for_covering(dx, p, i, [&](int64_t j, int64_t oh, int64_t ow, bool is_first) {
+    const int64_t at = (oh * p.w.out + ow) * p.channels;
+    T* to = dx + (i * p.w.in + j) * p.channels;
+    const auto here = same_bits<T>(place(p.h, i, oh) * p.w.size + place(p.w, j, ow));
+    for_vectors<T>(p.channels, [&](int64_t c, int64_t lanes) {
+      const Mask<T> is_chosen{load_indices<T>(index + at + c, lanes) == here};
+      add_to(to + c, lanes, select(is_chosen, load(dy + at + c, lanes), Vec<T>(0)), is_first);
     });
-  }
+  });
 }
 
 template <class T>
@@ -143,19 +184,13 @@ void mean_row(const T* x, T* y, const PoolImage& p, int64_t oh) {
 }
 template <class T>
 void mean_grad_row(const T* dy, T* dx, const PoolImage& p, int64_t i) {
-  const Range h = covering(p.h, i);
-  for (int64_t j = 0; j < p.w.in; ++j) {
-    const Range w = covering(p.w, j);
-    for_vectors<T>(p.channels, [&](int64_t c, int64_t lanes) {
-      Vec<T> sum(0);
-      for (int64_t oh = h.begin; oh < h.end; ++oh)
-        for (int64_t ow = w.begin; ow < w.end; ++ow) {
-          const Vec<T> factor = inverse_count<T>(window(p.h, oh), window(p.w, ow));
-          sum = sum + load(dy + (oh * p.w.out + ow) * p.channels + c, lanes) * factor;
-        }
-      store(dx + (i * p.w.in + j) * p.channels + c, lanes, sum);
-    });
-  }
+  for_covering(dx, p, i, [&](int64_t j, int64_t oh, int64_t ow, bool is_first) {
+    const T* from = dy + (oh * p.w.out + ow) * p.channels;
+    T* to = dx + (i * p.w.in + j) * p.channels;
+    const Vec<T> factor = inverse_count<T>(window(p.h, oh), window(p.w, ow));
+    for_vectors<T>(p.channels,
+                   [&](int64_t c, int64_t lanes) { add_to(to + c, lanes, load(from + c, lanes) * factor, is_first); });
+  });
 }
 
 }  // namespace
