@@ -25,6 +25,7 @@
 #include <martello/ops/all_reduce.h>
 #include <martello/ops/arg_reduce.h>
 #include <martello/ops/assign.h>
+#include <martello/ops/attention.h>
 #include <martello/ops/axes.h>
 #include <martello/ops/batch_norm.h>
 #include <martello/ops/bias_add.h>

@@ -153,8 +153,8 @@ void gemm_rows(const GemmTask<T>& t) {
     for (int64_t p = 0; p == 0 || p < t.k; p += kDepth) {
       const int64_t depth = t.k - p < kDepth ? t.k - p : kDepth;
       const Block<T> block{
-          t.a + p * t.a_column, b + p * b_row, b_row, t.y + column, t.bias ? t.bias + column : nullptr, p == 0,
-          p + depth == t.k,     t.relu,        depth};
+          t.a + p * t.a_column, b + p * b_row,    b_row,  t.y + column, t.bias ? t.bias + column : nullptr,
+          p == 0 && !t.adds,    p + depth == t.k, t.relu, depth};
       panel_rows<T, kPanelVecs>(t, block, vecs, width % Vec<T>::kLanes);
     }
   }

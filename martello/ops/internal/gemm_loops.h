@@ -21,6 +21,7 @@ struct GemmTask {
   bool relu;
   int64_t k;
   int64_t first_row, last_row, first_column, last_column;  // first_column: a multiple of the panel's width
+  bool adds = false;                                       // to what y holds
 };
 
 template <class T>
