@@ -73,6 +73,7 @@
 #include <martello/ops/reduce.h>
 #include <martello/ops/reshape.h>
 #include <martello/ops/resize.h>
+#include <martello/ops/scan.h>
 #include <martello/ops/scatter.h>
 #include <martello/ops/scatter_update.h>
 #include <martello/ops/shape.h>

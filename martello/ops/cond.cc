@@ -2,10 +2,9 @@
 
 #include <martello/base/error.h>
 #include <martello/graph/build_context.h>
-#include <martello/graph/inline.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/dims.h>
-#include <martello/ops/identity.h>
+#include <martello/ops/internal/bodies.h>
 
 #include <algorithm>
 
@@ -15,31 +14,7 @@ Kernel cond_cpu(const KernelPlan&);
 
 namespace {
 
-std::string text_of(const std::vector<NodeOutput>& outputs) {
-  std::vector<std::string> texts;
-  for (const NodeOutput& o : outputs) texts.push_back(o.spec().str());
-  return texts.size() == 1 ? texts[0] : str("(", join(texts), ")");
-}
-
-bool fit(const NodeOutput& a, const NodeOutput& b) {
-  if (a.dtype != b.dtype || a.shape.rank() != b.shape.rank()) return false;
-  for (int i = 0; i < a.shape.rank(); ++i)
-    if (!internal::may_be_equal(a.shape[i], b.shape[i])) return false;
-  return true;
-}
-
-// Symbols that a body made have no meaning outside.
-Shape known_outside(Shape shape, const ShapeContext& c) {
-  for (int i = 0; i < shape.rank(); ++i) {
-    const int64_t symbol = internal::dim_of(shape, i);
-    const bool is_known = symbol >= 0 || std::any_of(c.in.begin(), c.in.end(), [&](const TensorSpec& in) {
-                            const auto& dims = in.shape.symbolic();
-                            return std::find(dims.begin(), dims.end(), symbol) != dims.end();
-                          });
-    if (!is_known) shape = shape.with(i, kUnknown);
-  }
-  return shape;
-}
+using internal::inside;
 
 struct Branch {
   const Subgraph& body;
@@ -51,16 +26,9 @@ Branch else_branch(const CondAttrs& a) {
   return {a.else_body, 1 + static_cast<size_t>(a.then_inputs), a.else_body.inputs().size()};
 }
 
-std::vector<NodeOutput> outputs_with(const Branch& branch, const ShapeContext& c) {
+std::vector<NodeOutput> outputs_of_branch(const Branch& branch, const ShapeContext& c) {
   const auto values = c.values.empty() ? c.values : c.values.subspan(branch.first, branch.count);
-  const Subgraph body = with_inputs(branch.body, c.in.subspan(branch.first, branch.count), values);
-  std::vector<NodeOutput> outputs;
-  for (const Tensor& t : body.outputs()) {
-    outputs.push_back(output_of(t));
-    MARTELLO_CHECK(!outputs.back().has_dynamic_rows, c.where(), "'", t.name(), "' ", outputs.back().spec(),
-                   " of a branch has a number of rows that depends on data; branches need sizes known before the run.");
-  }
-  return outputs;
+  return internal::outputs_with(c, branch.body, c.in.subspan(branch.first, branch.count), values, "a branch");
 }
 
 void check_inputs(const ShapeContext& c, const CondAttrs& a) {
@@ -75,38 +43,26 @@ void check_inputs(const ShapeContext& c, const CondAttrs& a) {
 std::vector<TensorSpec> cond_shape(const ShapeContext& c) {
   const auto& a = c.attrs<CondAttrs>();
   check_inputs(c, a);
-  const auto x = outputs_with(then_branch(a), c), y = outputs_with(else_branch(a), c);
-  MARTELLO_CHECK(x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), fit), c.where(), "then gives ",
-                 text_of(x), " but else gives ", text_of(y), ". Both need the same dtypes and shapes.");
+  const auto x = outputs_of_branch(then_branch(a), c), y = outputs_of_branch(else_branch(a), c);
+  MARTELLO_CHECK(x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), internal::fit), c.where(),
+                 "then gives ", internal::text_of(x), " but else gives ", internal::text_of(y),
+                 ". Both need the same dtypes and shapes.");
   std::vector<TensorSpec> outputs;
   for (size_t i = 0; i < x.size(); ++i) {
-    const Shape shape = internal::more_known(known_outside(x[i].shape, c), known_outside(y[i].shape, c));
+    const Shape shape =
+        internal::more_known(internal::known_outside(x[i].shape, c.in), internal::known_outside(y[i].shape, c.in));
     outputs.push_back({.shape = shape, .dtype = x[i].dtype});
   }
   return outputs;
 }
 
-Cost branch_cost(const Branch& branch, std::span<const TensorSpec> in) {
-  Cost total;
-  const Subgraph body = with_inputs(branch.body, in.subspan(branch.first, branch.count));
-  for (const auto& node : body.graph().impl().nodes) {
-    std::vector<TensorSpec> node_in, node_out;
-    for (const Tensor& t : node->inputs) node_in.push_back({.shape = t.shape(), .dtype = t.dtype()});
-    for (const NodeOutput& o : node->outputs) node_out.push_back(o.spec());
-    const auto is_known = [](const TensorSpec& s) { return s.shape.is_known(); };
-    const bool has_cost = node->def->cost && std::all_of(node_in.begin(), node_in.end(), is_known) &&
-                          std::all_of(node_out.begin(), node_out.end(), is_known);
-    if (!has_cost) continue;
-    const Cost cost = node->def->cost(node_in, node_out, node->attrs);
-    total = {total.flops + cost.flops, total.bytes + cost.bytes};
-  }
-  return total;
-}
-
 // The dearer branch's.
 Cost cond_cost(std::span<const TensorSpec> in, std::span<const TensorSpec>, const Attrs& attrs) {
   const auto& a = attrs.get<CondAttrs>();
-  const Cost x = branch_cost(then_branch(a), in), y = branch_cost(else_branch(a), in);
+  const auto cost = [&](const Branch& branch) {
+    return internal::cost_of(branch.body, in.subspan(branch.first, branch.count));
+  };
+  const Cost x = cost(then_branch(a)), y = cost(else_branch(a));
   return {std::max(x.flops, y.flops), std::max(x.bytes, y.bytes)};
 }
 
@@ -117,11 +73,6 @@ TensorList add_cond(const Operand& pred, const BuiltSubgraph& then_built, const 
   return outputs_of(add_operation(
       op_cond, in, Attrs(CondAttrs{then_built.body, else_built.body, static_cast<int64_t>(then_built.captures.size())}),
       name));
-}
-
-Tensor inside(const Tensor& t) {
-  Graph::Impl& graph = Graph::current().impl();
-  return t.node()->graph == &graph ? t : graph.capture(t);
 }
 
 // d(xs) of one branch: its values are computed again from its inputs, without what acts, and differentiated. Zeros for
@@ -147,12 +98,6 @@ TensorList branch_gradient(const GradContext& c, const Branch& branch, const std
   return result;
 }
 
-void check_repeatable(const GradContext& c, const BuiltSubgraph& built) {
-  const OpNode* action = find_action(built.body);
-  MARTELLO_CHECK(!action, "[cond '", c.op.name, "'] its gradient needs '", action->name, "' (", action->def->name,
-                 ") of a branch a second time, but it acts outside the graph. Move it out of the branch.");
-}
-
 // dxs = cond(pred, d(then) , d(else)). A tensor that is an input twice has its whole gradient at the first place.
 TensorList cond_gradient(const GradContext& c) {
   const auto& a = c.attrs<CondAttrs>();
@@ -167,31 +112,11 @@ TensorList cond_gradient(const GradContext& c) {
     return build_subgraph({}, [&](TensorList) { return branch_gradient(c, branch, xs); });
   };
   const BuiltSubgraph then_built = built(then_branch(a)), else_built = built(else_branch(a));
-  check_repeatable(c, then_built);
-  check_repeatable(c, else_built);
+  internal::check_repeatable(c, then_built.body, "a branch");
+  internal::check_repeatable(c, else_built.body, "a branch");
   const TensorList grads = add_cond(c.input(0), then_built, else_built, "cond");
   for (size_t i = 0; i < xs.size(); ++i) result[place[i]] = grads[i];
   return result;
-}
-
-// Refuses writes, and ties to the outputs what acts: nothing else could ask for it.
-TensorList finish_branch(const TensorList& ys, const std::string& where) {
-  MARTELLO_CHECK(!ys.empty(), where, "a branch gives no tensors. Return at least one.");
-  for (const Tensor& y : ys)
-    MARTELLO_CHECK(!y.is_null(), where, "a branch gives a null Tensor: it was never assigned.");
-  const Graph::Impl& graph = Graph::current().impl();
-  std::vector<Operation> actions;
-  for (const auto& node : graph.nodes) {
-    MARTELLO_CHECK(node->def->effect != Effect::write, where, "'", node->name, "' (", node->def->name, ") writes '",
-                   node->inputs[0].name(), "' inside a branch, which is not allowed. Return the value and assign it ",
-                   "outside.\n  ", node->context());
-    if (acts(*node)) actions.emplace_back(node.get());
-  }
-  if (actions.empty()) return ys;
-  ControlDependencies after(actions);
-  TensorList tied;
-  for (const Tensor& y : ys) tied.push_back(identity(y));
-  return tied;
 }
 
 }  // namespace
@@ -218,7 +143,7 @@ TensorList cond(Operand pred, const std::function<TensorList()>& then_fn, const 
   const auto built = [&](const std::function<TensorList()>& fn) {
     return build_subgraph({}, [&](TensorList) {
       const TensorList ys = fn();
-      return with_line(line, [&] { return finish_branch(ys, where); });
+      return with_line(line, [&] { return internal::finish_body(ys, where, "a branch"); });
     });
   };
   const BuiltSubgraph then_built = built(then_fn), else_built = built(else_fn);

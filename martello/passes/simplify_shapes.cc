@@ -8,6 +8,7 @@
 #include <martello/ops/matmul.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/reshape.h>
+#include <martello/ops/scan.h>
 #include <martello/ops/slice.h>
 #include <martello/ops/transpose.h>
 #include <martello/passes/internal/simplify_rules.h>
@@ -38,8 +39,8 @@ bool custom_gradient_of_values(Rewrite& rewrite, OpNode& node) {
 
 // cond(p, c) { then(c) }  =>  cond(p) { then() with c inside }: sizes from outside must be known where a body is
 // planned
+constexpr int64_t kMostInBody = 64;  // elements
 bool constants_into_branches(Rewrite& rewrite, OpNode& node) {
-  constexpr int64_t kMostElements = 64;
   if (node.def != &op_cond) return false;
   const auto& a = node.attrs.get<CondAttrs>();
   const auto then_inputs = static_cast<size_t>(a.then_inputs);
@@ -47,7 +48,7 @@ bool constants_into_branches(Rewrite& rewrite, OpNode& node) {
   std::vector<Tensor> inputs{node.inputs[0]};
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     const HostTensor* value = find_constant(node.inputs[i]);
-    const bool is_small = value && value->num_elements() <= kMostElements;
+    const bool is_small = value && value->num_elements() <= kMostInBody;
     values[i > then_inputs].push_back(is_small ? std::optional(*value) : std::nullopt);
     if (!is_small) inputs.push_back(node.inputs[i]);
   }
@@ -55,6 +56,30 @@ bool constants_into_branches(Rewrite& rewrite, OpNode& node) {
   CondAttrs made{with_constants(a.then_body, values[0]), with_constants(a.else_body, values[1]), 0};
   made.then_inputs = static_cast<int64_t>(made.then_body.inputs().size());
   return rewrite.become(node, op_cond, std::move(inputs), Attrs(std::move(made)));
+}
+
+// scan(c) { body(c) }  =>  scan() { body() with c inside }
+bool constants_into_scan(Rewrite& rewrite, OpNode& node) {
+  if (node.def != &op_scan) return false;
+  ScanAttrs made = node.attrs.get<ScanAttrs>();
+  const auto first = static_cast<size_t>(made.carried + made.xs);
+  std::vector<std::optional<HostTensor>> values;
+  std::vector<Tensor> inputs;
+  std::vector<int64_t> counters;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const HostTensor* value = i < first ? nullptr : find_constant(node.inputs[i]);
+    const bool is_small = value && value->num_elements() <= kMostInBody;
+    values.push_back(is_small ? std::optional(*value) : std::nullopt);
+    if (is_small) continue;
+    const auto& old = made.counters;
+    if (std::find(old.begin(), old.end(), static_cast<int64_t>(i)) != old.end())
+      counters.push_back(static_cast<int64_t>(inputs.size()));
+    inputs.push_back(node.inputs[i]);
+  }
+  if (inputs.size() == node.inputs.size()) return false;
+  made.body = with_constants(made.body, values);
+  made.counters = counters;
+  return rewrite.become(node, op_scan, std::move(inputs), Attrs(std::move(made)));
 }
 
 // reshape(squeeze(x)), reshape(x, sizes), flatten(x)  =>  reshape(x) {shape}
@@ -179,6 +204,7 @@ constexpr Rewrite::Rule kRules[] = {
     {"alias_without_effect", alias_without_effect},
     {"custom_gradient_of_values", custom_gradient_of_values},
     {"constants_into_branches", constants_into_branches},
+    {"constants_into_scan", constants_into_scan},
     {"one_reshape", one_reshape},
     {"concat_of_one", concat_of_one},
     {"slice_of_all", slice_of_all},
