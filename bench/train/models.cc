@@ -61,8 +61,8 @@ mt::Tensor weight(const std::string& name, mt::Shape shape) {
 void build_lstm(Work& w) {
   constexpr int64_t kSteps = 35, kUnits = 650, kWords = 10000;
   w.batch = 20;
-  w.warm = 3;
-  w.steps = 15;
+  w.warm = 2;
+  w.steps = 5;
   w.x = mt::placeholder({w.batch, kSteps}, mt::i32, "x");
   w.label = mt::placeholder({kSteps * w.batch}, mt::i32, "label");
   w.x_value = labels(kSteps * w.batch, kWords).reshaped({w.batch, kSteps});
