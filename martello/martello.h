@@ -49,6 +49,9 @@
 #include <martello/ops/fused.h>
 #include <martello/ops/gather.h>
 #include <martello/ops/group_norm.h>
+#include <martello/ops/gru.h>
+#include <martello/ops/gru_cell.h>
+#include <martello/ops/gru_sequence.h>
 #include <martello/ops/identity.h>
 #include <martello/ops/in_top_k.h>
 #include <martello/ops/initializers.h>

@@ -1,6 +1,7 @@
 #include <martello/base/checked.h>
 #include <martello/graph/core_ops.h>
 #include <martello/ops/broadcast.h>
+#include <martello/ops/compare.h>
 #include <martello/ops/concat.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/identity.h>
@@ -10,6 +11,7 @@
 #include <martello/ops/shape.h>
 #include <martello/ops/slice.h>
 #include <martello/ops/transpose.h>
+#include <martello/ops/where.h>
 
 namespace martello::internal {
 
@@ -50,7 +52,7 @@ void check_columns(const ShapeContext& c, size_t input, int64_t n, int64_t units
 }  // namespace
 
 SequenceDims check_sequence(const ShapeContext& c, int64_t n, size_t gates, size_t w, const std::vector<size_t>& states,
-                            size_t lengths) {
+                            size_t lengths, int64_t n_of_w) {
   MARTELLO_CHECK(c.in.size() <= lengths + 1, c.where(), "takes at most one tensor of lengths, not ",
                  c.in.size() - lengths, ".");
   c.check_rank(gates, 3);
@@ -61,13 +63,28 @@ SequenceDims check_sequence(const ShapeContext& c, int64_t n, size_t gates, size
     agree(c, i, 0, "rows", d.rows);
     agree(c, i, 1, "units", d.units);
   }
-  check_columns(c, w, n, d.units);
+  check_columns(c, w, n_of_w > 0 ? n_of_w : n, d.units);
   check_columns(c, gates, n, d.units);
   if (c.in.size() <= lengths) return d;
   check_index_dtype(c, lengths);
   c.check_rank(lengths, 1);
   agree(c, lengths, 0, "rows", d.rows);
   return d;
+}
+
+void check_floating_before(const ShapeContext& c, size_t lengths) {
+  const size_t count = std::min(c.in.size(), lengths);
+  check_dtypes(ShapeContext{c.op, c.in.first(count), c.attributes, {}}, kFloatingDTypes);
+}
+
+Cost sequence_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs&) {
+  double bytes = 0;
+  for (auto list : {in, out})
+    for (const TensorSpec& t : list)
+      bytes += static_cast<double>(t.shape.num_elements()) * static_cast<double>(size_of(t.dtype));
+  const Shape& gates = in[0].shape;
+  const double units = static_cast<double>(gates[2]) / 4;
+  return {.flops = 2 * static_cast<double>(gates.num_elements()) * units, .bytes = bytes};
 }
 
 TensorList gradient_of_primitives(const GradContext& c, const std::function<TensorList(const TensorList& in)>& make) {
@@ -90,6 +107,21 @@ TensorList gradient_of_primitives(const GradContext& c, const std::function<Tens
   std::vector<Tensor> result(c.inputs.size());
   for (size_t i = 0; i < place.size(); ++i) result[place[i]] = grads[i];
   return result;
+}
+
+int64_t known_steps(Tensor x, const char* op) {
+  constexpr int64_t kMostUnrolled = 4096;
+  MARTELLO_CHECK(0 <= x.dim(0) && x.dim(0) <= kMostUnrolled, "[", op, "] a gradient of its gradient is a chain of ",
+                 "steps, whose number must be known and at most ", kMostUnrolled, ", but x is ", x.dtype(), x.shape(),
+                 ".");
+  return x.dim(0);
+}
+
+Tensor step_counts(const TensorList& in, size_t lengths, int64_t t) {
+  return in.size() > lengths ? expand_dims(in[lengths] > t, 1) : Tensor();
+}
+Tensor where_counts(Tensor counts, Tensor x, Tensor otherwise) {
+  return counts.is_null() ? x : where(counts, x, otherwise);
 }
 
 Tensor time_major(const Operand& x, bool is_time_major, const char* op, const Name& name) {

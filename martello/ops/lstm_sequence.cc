@@ -1,7 +1,6 @@
 #include <martello/ops/binary.h>
 #include <martello/ops/broadcast.h>
 #include <martello/ops/cast.h>
-#include <martello/ops/compare.h>
 #include <martello/ops/concat.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/internal/gates.h>
@@ -9,7 +8,6 @@
 #include <martello/ops/matmul.h>
 #include <martello/ops/reshape.h>
 #include <martello/ops/slice.h>
-#include <martello/ops/where.h>
 
 namespace martello {
 
@@ -18,6 +16,10 @@ Kernel lstm_sequence_grad_cpu(const KernelPlan&);
 
 namespace {
 
+using internal::known_steps;
+using internal::step_counts;
+using internal::where_counts;
+
 enum In : size_t { kX, kW, kH0, kC0, kLengths };
 enum Out : size_t { kY, kH, kC, kGates, kCells };
 namespace grad {
@@ -25,8 +27,7 @@ enum In : size_t { kGates, kCells, kW, kC0, kDy, kDh, kDc, kLengths };
 }
 
 std::vector<TensorSpec> sequence_shape(const ShapeContext& c) {
-  check_dtypes(c.in.size() > kLengths ? ShapeContext{c.op, c.in.first(kLengths), c.attributes, {}} : c,
-               kFloatingDTypes);
+  internal::check_floating_before(c, kLengths);
   const auto d = internal::check_sequence(c, 4, kX, kW, {kH0, kC0}, kLengths);
   const DType dtype = c.in[kX].dtype;
   return {{.shape = d.of_sequence(1), .dtype = dtype},
@@ -37,8 +38,7 @@ std::vector<TensorSpec> sequence_shape(const ShapeContext& c) {
 }
 
 std::vector<TensorSpec> sequence_grad_shape(const ShapeContext& c) {
-  check_dtypes(c.in.size() > grad::kLengths ? ShapeContext{c.op, c.in.first(grad::kLengths), c.attributes, {}} : c,
-               kFloatingDTypes);
+  internal::check_floating_before(c, grad::kLengths);
   const auto d =
       internal::check_sequence(c, 4, grad::kGates, grad::kW, {grad::kC0, grad::kDh, grad::kDc}, grad::kLengths);
   internal::check_same_shape(c, "cells", c.in[grad::kCells].shape, "gates", d.of_sequence(1));
@@ -47,23 +47,6 @@ std::vector<TensorSpec> sequence_grad_shape(const ShapeContext& c) {
   return {{.shape = d.of_sequence(4), .dtype = dtype},
           {.shape = d.of_state(), .dtype = dtype},
           {.shape = d.of_state(), .dtype = dtype}};
-}
-
-constexpr int64_t kMostUnrolled = 4096;
-
-int64_t known_steps(Tensor x, const char* op) {
-  MARTELLO_CHECK(0 <= x.dim(0) && x.dim(0) <= kMostUnrolled, "[", op, "] a gradient of its gradient is a chain of ",
-                 "steps, whose number must be known and at most ", kMostUnrolled, ", but x is ", x.dtype(), x.shape(),
-                 ".");
-  return x.dim(0);
-}
-
-// Whether step t is one of each row's [rows, 1]; null without lengths.
-Tensor step_counts(const TensorList& in, size_t lengths, int64_t t) {
-  return in.size() > lengths ? expand_dims(in[lengths] > t, 1) : Tensor();
-}
-Tensor where_counts(Tensor counts, Tensor x, Tensor otherwise) {
-  return counts.is_null() ? x : where(counts, x, otherwise);
 }
 
 // The same outputs by a chain of steps.
@@ -123,16 +106,6 @@ TensorList sequence_grad_of_primitives(const TensorList& in) {
   return {steps > 0 ? stack(dz) : in[grad::kGates], dh, dc};
 }
 
-// A product of h and w per step (twice as many in the gradient's own), and the cells.
-Cost sequence_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs&) {
-  double bytes = 0;
-  for (auto list : {in, out})
-    for (const TensorSpec& t : list)
-      bytes += static_cast<double>(t.shape.num_elements()) * static_cast<double>(size_of(t.dtype));
-  const Shape &gates = in[0].shape, &state = out[1].shape;
-  return {.flops = 2 * static_cast<double>(gates.num_elements()) * static_cast<double>(state[1]), .bytes = bytes};
-}
-
 }  // namespace
 
 constinit const OpDef op_lstm_sequence = {
@@ -145,7 +118,7 @@ constinit const OpDef op_lstm_sequence = {
     .gradient = sequence_gradient,
     .cpu = lstm_sequence_cpu,
     .in_place = {{{kX, kGates}}},
-    .cost = sequence_cost,
+    .cost = internal::sequence_cost,
     .family = "Sequences",
 };
 
@@ -159,7 +132,7 @@ constinit const OpDef op_lstm_sequence_grad = {
     .gradient = [](const GradContext& c) { return internal::gradient_of_primitives(c, sequence_grad_of_primitives); },
     .cpu = lstm_sequence_grad_cpu,
     .in_place = {{{grad::kGates, 0}}},
-    .cost = sequence_cost,
+    .cost = internal::sequence_cost,
     .family = "Sequences",
 };
 

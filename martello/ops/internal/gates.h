@@ -20,12 +20,23 @@ struct SequenceDims {
   Shape of_state() const;              // [rows, units]
 };
 // Throws unless inputs `gates` and `w`, states [rows, units] (all of `states`) and, when there are so many inputs, the
-// lengths [rows] at `lengths` agree.
+// lengths [rows] at `lengths` agree. w has `n_of_w` columns per unit where that is not n.
 SequenceDims check_sequence(const ShapeContext& c, int64_t n, size_t gates, size_t w, const std::vector<size_t>& states,
-                            size_t lengths);
+                            size_t lengths, int64_t n_of_w = 0);
+// Throws unless the inputs before `lengths` have one floating dtype.
+void check_floating_before(const ShapeContext& c, size_t lengths);
+// A product of h and w per step, and the cells.
+Cost sequence_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs&);
 
 // Gradients of a fused op: those of what `make` builds from the inputs out of ops that have them.
 TensorList gradient_of_primitives(const GradContext& c, const std::function<TensorList(const TensorList& in)>& make);
+
+// The steps of x, for a chain of them; throws when they are unknown or too many.
+int64_t known_steps(Tensor x, const char* op);
+// Whether step t is one of each row's [rows, 1]; null without lengths.
+Tensor step_counts(const TensorList& in, size_t lengths, int64_t t);
+// x where the step counts (everywhere when `counts` is null), else the other.
+Tensor where_counts(Tensor counts, Tensor x, Tensor otherwise);
 
 // x [rows, steps, n] (or so already) as [steps, rows, n].
 Tensor time_major(const Operand& x, bool is_time_major, const char* op, const Name& name);

@@ -1,0 +1,100 @@
+#include <martello/ops/gru_sequence.h>
+#include <martello/ops/internal/gru_loops.h>
+#include <martello/ops/internal/sequence_blocks.h>
+#include <martello/ops/internal/sequence_lengths.h>
+
+namespace martello {
+namespace {
+
+using internal::copy_elements;
+using internal::multiply_block;
+using internal::SequenceBlocks;
+using internal::SequenceLengths;
+using internal::SequencePart;
+
+constexpr int64_t kGates = 3, kKept = 4;
+constexpr int64_t kUnits = 16;  // of a block: 48 columns
+
+// See Note [LSTM sequence].
+template <class T>
+class Forward {
+ public:
+  Forward(const SequenceBlocks& sizes, const KernelRun& run, const SequenceLengths& lengths)
+      : s_(sizes), run_(run), lengths_(lengths) {}
+
+  void all() {
+    if (!s_.is_empty()) internal::pack_columns(run_.threads, s_, in(1), block(0));
+    for (int64_t t = 0; !s_.is_empty() && t < s_.steps; ++t)
+      for_parts(run_.threads, s_, [&](const SequencePart& p) { step(t, p); });
+    for (int64_t r = 0; r < s_.rows; ++r) {
+      const int64_t length = lengths_.of_row(run_, r), at = r * s_.units;
+      copy_elements(before(length) + at, s_.units, out(1) + at);
+    }
+  }
+
+ private:
+  static constexpr int64_t kColumns = kGates * kUnits;
+  const T* in(int i) const { return run_.in<T>(i).data(); }
+  T* out(int i) const { return run_.out<T>(i).data(); }
+  T* y(int64_t t) const { return out(0) + t * s_.state(); }
+  const T* before(int64_t t) const { return t > 0 ? y(t - 1) : in(3); }
+  T* gates(int64_t t, int64_t row) const { return out(2) + (t * s_.rows + row) * kKept * s_.units; }
+  T* block(int64_t b) const { return reinterpret_cast<T*>(run_.scratch) + b * s_.units * kColumns; }
+
+  void step(int64_t t, const SequencePart& p) const {
+    alignas(64) T tile[SequenceBlocks::kMostRows * kColumns];
+    multiply_block(before(t) + p.first_row * s_.units, s_.units, block(p.block), kColumns, p.rows, tile);
+    if (lengths_.are_all()) return compute(t, p, tile, 0, p.rows);
+    for (int64_t r = 0; r < p.rows; ++r) {
+      if (t < lengths_.of_row(run_, p.first_row + r)) compute(t, p, tile, r, 1);
+      else clear(t, p, p.first_row + r);
+    }
+  }
+
+  void compute(int64_t t, const SequencePart& p, const T* tile, int64_t first, int64_t rows) const {
+    const int64_t row = p.first_row + first, at = row * s_.units + p.first_unit;
+    cpu::gru_loops<T>().cells({.rows = rows,
+                               .units = p.units,
+                               .row = s_.units,
+                               .x_row = s_.gates_row(),
+                               .gates_row = kKept * s_.units,
+                               .part = s_.units,
+                               .x = in(0) + (t * s_.rows + row) * s_.gates_row() + p.first_unit,
+                               .added = tile + first * kColumns,
+                               .added_row = kColumns,
+                               .added_part = kUnits,
+                               .bias = in(2) + p.first_unit,
+                               .h = before(t) + at,
+                               .gates = gates(t, row) + p.first_unit,
+                               .next_h = y(t) + at});
+  }
+
+  void clear(int64_t t, const SequencePart& p, int64_t row) const {
+    std::fill_n(y(t) + row * s_.units + p.first_unit, p.units, T{0});
+    for (int64_t k = 0; k < kKept; ++k) std::fill_n(gates(t, row) + k * s_.units + p.first_unit, p.units, T{0});
+  }
+
+  SequenceBlocks s_;
+  const KernelRun& run_;
+  const SequenceLengths& lengths_;
+};
+
+template <class T>
+Kernel forward_kernel(const KernelPlan& plan) {
+  const Shape& x = plan.in[0].shape;
+  const SequenceBlocks sizes{x[0], x[1], plan.in[1].shape[0], kGates, kUnits};
+  const SequenceLengths lengths(plan, 4, sizes.steps);
+  Kernel kernel([=](const KernelRun& run) {
+    lengths.check(run);
+    Forward<T>(sizes, run, lengths).all();
+  });
+  return kernel.scratch(checked_mul(sizes.packed_elements(), sizeof(T)));
+}
+
+}  // namespace
+
+Kernel gru_sequence_cpu(const KernelPlan& plan) {
+  return plan.in[0].dtype == f32 ? forward_kernel<float>(plan) : forward_kernel<double>(plan);
+}
+
+}  // namespace martello
