@@ -5,6 +5,16 @@
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
+// Asks for a part of the next K rows while these are worked on: part i of them in the order in which they lie in
+// memory, which comes faster than the order in which columns are walked. Long rows are streams of their own.
+template <int K, class T>
+inline void ask_for_next(const T* x, int64_t stride, int64_t i) {
+  constexpr int64_t kShortRow = 2048 / static_cast<int64_t>(sizeof(T));
+  if (stride > kShortRow) return;
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kLines = K * Vec<T>::kLanes / kLine;
+  for (int64_t k = 0; k < kLines; ++k) __builtin_prefetch(x + K * stride + i * K + k * kLine);
+}
+
 // K rows meet in registers before they touch what is kept in memory: mean and squared distances of the K, then those of
 // all rows so far (`before` of them).
 template <int K, class T>
@@ -13,6 +23,7 @@ void moments_of_rows(const T* x, int64_t stride, int64_t width, int64_t before, 
   const Vec<T> share(K / all), weight(static_cast<T>(before) * (K / all)), inverse(1.0 / K);
   for_vectors<T>(width, [&](int64_t i, int64_t lanes) {
     Vec<T> v[K], m, q(0);
+    if (K > 1) ask_for_next<K>(x, stride, i);
     for (int k = 0; k < K; ++k) v[k] = load(x + k * stride + i, lanes);
     m = v[0];
     for (int k = 1; k < K; ++k) m = m + v[k];
@@ -85,6 +96,7 @@ void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const 
                   T* product) {
   for_vectors<T>(width, [&](int64_t i, int64_t n) {
     Vec<T> s(0), q(0);
+    if (K > 1) ask_for_next<K>(x, stride, i), ask_for_next<K>(dy, stride, i);
     for (int k = 0; k < K; ++k) {
       Vec<T> d = load(x + k * stride + i, n);
       const Vec<T> g = incoming<relu>(dy + k * stride + i, d, p, i, n);

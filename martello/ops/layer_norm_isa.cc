@@ -49,29 +49,56 @@ void row_sums(const T* x, const T* gamma, const T* dy, int64_t n, T mean, double
   }
 }
 
-// dx = a gamma dy + b (x - mean) + c; dgamma += a dy (x - mean); dbeta += dy
+// Of one row: dx = a gamma dy + b (x - mean) + c
 template <class T>
-void gradient_row(const T* x, const T* gamma, const T* dy, T* dx, T* dgamma, T* dbeta, int64_t n, T mean, T a, T b,
-                  T c) {
-  const Vec<T> va(a), vb(b), vc(c), m(mean);
+struct RowSlope {
+  T mean, a, b, c;
+};
+
+// dgamma += a dy (x - mean) and dbeta += dy of R rows, row after row; they are touched once for all of them.
+template <int R, class T>
+void gradient_rows(const T* x, const T* gamma, const T* dy, T* dx, T* dgamma, T* dbeta, int64_t n,
+                   const RowSlope<T>* rows) {
   for_vectors<T>(n, [&](int64_t i, int64_t lanes) {
-    const Vec<T> d = load(x + i, lanes) - m, g = load(dy + i, lanes);
-    store(dgamma + i, lanes, load(dgamma + i, lanes) + va * g * d);
-    store(dbeta + i, lanes, load(dbeta + i, lanes) + g);
-    store(dx + i, lanes, va * g * load(gamma + i, lanes) + vb * d + vc);
+    const Vec<T> scale = load(gamma + i, lanes);
+    Vec<T> sum = load(dbeta + i, lanes), product = load(dgamma + i, lanes);
+    for (int r = 0; r < R; ++r) {
+      const RowSlope<T>& row = rows[r];
+      const Vec<T> d = load(x + r * n + i, lanes) - Vec<T>(row.mean), g = load(dy + r * n + i, lanes);
+      const Vec<T> scaled = Vec<T>(row.a) * g;
+      sum = sum + g;
+      product = product + scaled * d;
+      store(dx + r * n + i, lanes, scaled * scale + Vec<T>(row.b) * d + Vec<T>(row.c));
+    }
+    store(dbeta + i, lanes, sum);
+    store(dgamma + i, lanes, product);
   });
+}
+
+template <class T>
+RowSlope<T> row_slope(const T* x, const T* gamma, const T* dy, int64_t n, T mean, T variance, double epsilon) {
+  double sum, product;
+  row_sums(x, gamma, dy, n, mean, &sum, &product);
+  const double a = inverse_root(static_cast<double>(variance), epsilon), share = a / static_cast<double>(n);
+  return {mean, static_cast<T>(a), static_cast<T>(-a * a * share * product), static_cast<T>(-share * sum)};
 }
 
 template <class T>
 void gradient(const T* x, const T* gamma, const T* mean, const T* variance, const T* dy, T* dx, T* dgamma, T* dbeta,
               int64_t rows, int64_t n, double epsilon) {
+  // Long rows side by side would push each other out of the first cache.
+  constexpr int R = 4, kShortRow = 2048 / static_cast<int>(sizeof(T));
   for (int64_t i = 0; i < n; ++i) dgamma[i] = dbeta[i] = 0;
-  for (int64_t r = 0; r < rows; ++r, x += n, dy += n, dx += n) {
-    double sum, product;
-    row_sums(x, gamma, dy, n, mean[r], &sum, &product);
-    const double a = inverse_root(static_cast<double>(variance[r]), epsilon), share = a / static_cast<double>(n);
-    gradient_row(x, gamma, dy, dx, dgamma, dbeta, n, mean[r], static_cast<T>(a),
-                 static_cast<T>(-a * a * share * product), static_cast<T>(-share * sum));
+  RowSlope<T> slopes[R];
+  int64_t r = 0;
+  for (; n <= kShortRow && r + R <= rows; r += R) {
+    for (int64_t k = r; k < r + R; ++k)
+      slopes[k - r] = row_slope(x + k * n, gamma, dy + k * n, n, mean[k], variance[k], epsilon);
+    gradient_rows<R>(x + r * n, gamma, dy + r * n, dx + r * n, dgamma, dbeta, n, slopes);
+  }
+  for (; r < rows; ++r) {
+    slopes[0] = row_slope(x + r * n, gamma, dy + r * n, n, mean[r], variance[r], epsilon);
+    gradient_rows<1>(x + r * n, gamma, dy + r * n, dx + r * n, dgamma, dbeta, n, slopes);
   }
 }
 
