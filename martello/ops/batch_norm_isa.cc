@@ -5,12 +5,14 @@
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
+template <class T>
+constexpr int64_t kShortRow = 2048 / static_cast<int64_t>(sizeof(T));
+
 // Asks for a part of the next K rows while these are worked on: part i of them in the order in which they lie in
 // memory, which comes faster than the order in which columns are walked. Long rows are streams of their own.
 template <int K, class T>
 inline void ask_for_next(const T* x, int64_t stride, int64_t i) {
-  constexpr int64_t kShortRow = 2048 / static_cast<int64_t>(sizeof(T));
-  if (stride > kShortRow) return;
+  if (stride > kShortRow<T>) return;
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kLines = K * Vec<T>::kLanes / kLine;
   for (int64_t k = 0; k < kLines; ++k) __builtin_prefetch(x + K * stride + i * K + k * kLine);
 }
@@ -96,7 +98,6 @@ void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const 
                   T* product) {
   for_vectors<T>(width, [&](int64_t i, int64_t n) {
     Vec<T> s(0), q(0);
-    if (K > 1) ask_for_next<K>(x, stride, i), ask_for_next<K>(dy, stride, i);
     for (int k = 0; k < K; ++k) {
       Vec<T> d = load(x + k * stride + i, n);
       const Vec<T> g = incoming<relu>(dy + k * stride + i, d, p, i, n);
@@ -107,12 +108,13 @@ void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const 
     store(product + i, n, load(product + i, n) + q);
   });
 }
+// Short rows go one by one: two arrays read in the order in which they lie arrive twice as fast.
 template <bool relu, class T>
 void sums_of_block(const T* x, const T* dy, const ColumnBlock& b, const ChannelAffine<T>& p, T* sum, T* product) {
   constexpr int K = 4;
   for (int64_t i = 0; i < b.width; ++i) sum[i] = product[i] = 0;
   int64_t at = 0, r = 0;
-  for (; r + K <= b.rows; r += K, at += K * b.stride)
+  for (; b.stride > kShortRow<T> && r + K <= b.rows; r += K, at += K * b.stride)
     sums_of_rows<K, relu>(x + at, dy + at, b.stride, b.width, p, sum, product);
   for (; r < b.rows; ++r, at += b.stride) sums_of_rows<1, relu>(x + at, dy + at, b.stride, b.width, p, sum, product);
   sums_of_rows<1, relu>(x + at, dy + at, b.stride, b.tail, p, sum, product);
