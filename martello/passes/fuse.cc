@@ -2,10 +2,12 @@
 //   %a = add(%x, %y)  %b = exp(%a)                =>  %b = fused(%x, %y) {body: exp(add(x, y))}
 //   %a = square(%x)  %s = reduce_sum(%a)          =>  %s = fused_reduce(%x) {body: square(x), reduction=sum}
 //   %m = matmul(%x, %w)  %a = add(%m, %b)  relu   =>  linear(%x, %w, %b) {activation=relu}
+//   %m = conv2d(%x, %w)  %a = add(%m, %b)  relu   =>  conv2d(%x, %w, %b) {activation=relu}
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/ops/activation.h>
 #include <martello/ops/binary.h>
+#include <martello/ops/internal/conv_attrs.h>
 #include <martello/ops/linear.h>
 #include <martello/ops/matmul.h>
 #include <martello/passes/internal/fuse.h>
@@ -50,29 +52,43 @@ Tensor find_bias(const OpNode& add, Tensor y) {
   return is_row ? bias : Tensor();
 }
 
-void become_linear(PlanGraph& plan, OpNode& node, std::vector<Tensor> inputs, LinearAttrs attrs) {
-  node.def = &op_linear;
-  node.inputs = std::move(inputs);
-  node.attrs = Attrs(attrs);
+// A product that takes a bias for its last dimension.
+bool takes_bias(const OpNode& node) {
+  if (node.def == &op_matmul) return is_floating(node.outputs[0].dtype);
+  return node.def == &op_conv2d && node.inputs.size() == 2 &&
+         node.attrs.get<ConvOpAttrs>().conv.data_format == DataFormat::nhwc;
+}
+
+// `node`, the last of the chain, computes the product, the sum and the activation.
+void become_product(PlanGraph& plan, OpNode& node, const OpNode& product, Tensor bias, LinearActivation activation) {
+  if (product.def == &op_conv2d) {
+    ConvOpAttrs attrs = product.attrs.get<ConvOpAttrs>();
+    attrs.activation = activation;
+    node.attrs = Attrs(attrs);
+    node.def = &op_conv2d;
+  } else {
+    const auto& flags = product.attrs.get<MatmulAttrs>();
+    node.attrs = Attrs(LinearAttrs{flags.transpose_a, flags.transpose_b, activation});
+    node.def = &op_linear;
+  }
+  node.inputs = {product.inputs[0], product.inputs[1], bias};
   plan.impl().infer(node);
 }
 
 }  // namespace
 
-bool fuse_linear(PlanGraph& plan) {
+bool fuse_bias(PlanGraph& plan) {
   const FuseContext context(plan);
   bool changed = false;
   for (OpNode* product : context.order()) {
-    if (product->def != &op_matmul || !is_floating(product->outputs[0].dtype)) continue;
+    if (!takes_bias(*product)) continue;
     OpNode* add = context.find_only_user(*product);
     const Tensor bias = add ? find_bias(*add, product->output(0)) : Tensor();
     if (bias.is_null() || add->device != product->device) continue;
-    const auto& flags = product->attrs.get<MatmulAttrs>();
-    LinearAttrs attrs{flags.transpose_a, flags.transpose_b, LinearActivation::none};
     OpNode* relu = context.find_only_user(*add);
     const bool has_relu = relu && relu->def == &op_relu && relu->device == add->device;
-    if (has_relu) attrs.activation = LinearActivation::relu;
-    become_linear(plan, has_relu ? *relu : *add, {product->inputs[0], product->inputs[1], bias}, attrs);
+    become_product(plan, has_relu ? *relu : *add, *product, bias,
+                   has_relu ? LinearActivation::relu : LinearActivation::none);
     changed = true;
   }
   if (changed) drop_dead_nodes(plan);
@@ -84,7 +100,7 @@ bool fuse_linear(PlanGraph& plan) {
 bool fuse(PlanGraph& plan) {
   using namespace internal;
   bool changed = prune(plan);
-  changed |= fuse_linear(plan);
+  changed |= fuse_bias(plan);
   const FuseContext context(plan);
   Forwarding forwarding(plan);
   bool has_groups = false;

@@ -138,6 +138,25 @@ TEST(fuse, makes_linear_of_product_bias_and_relu) {
                                                                                        {"y"}));
 }
 
+TEST(fuse, gives_a_convolution_its_bias_and_relu) {
+  const std::string in = R"(
+    %x = placeholder() {shape=[2, 8, 8, 3]}
+    %w = placeholder() {shape=[3, 3, 3, 8]}
+    %b = placeholder() {shape=[8]}
+  )";
+  EXPECT_EQ(text_after(fuse, in + "%m = conv2d(%x, %w) {stride_h=2}  %a = add(%m, %b)  %y = relu(%a)", {"y"}),
+            same_text(in + "%y = conv2d(%x, %w, %b) {stride_h=2, activation=relu}", {"y"}));
+  EXPECT_EQ(fused_summary(in + "%m = conv2d(%x, %w)  %a = add(%b, %m)", {"a"}), "a = conv2d(x, w, b)\n");
+  EXPECT_EQ(fused_summary(in + "%m = conv2d(%x, %w)  %a = add(%m, %b)", {"a", "m"}),
+            "m = conv2d(x, w)\na = add(m, b)\n");
+  // The bias of the last dimension is none of the channels.
+  const std::string first =
+      "%x = placeholder() {shape=[2, 3, 8, 8]}\n%w = placeholder() {shape=[3, 3, 3, 8]}\n"
+      "%b = placeholder() {shape=[8]}\n";
+  EXPECT_EQ(fused_summary(first + "%m = conv2d(%x, %w) {data_format=nchw}  %a = add(%m, %b)", {"a"}),
+            "m = conv2d(x, w)\na = add(m, b)\n");
+}
+
 TEST(fuse, takes_rows_that_depend_on_data) {
   const std::string in = "%x = placeholder() {shape=[4, 3]}\n%m = placeholder() {shape=[4], dtype=bool}\n";
   EXPECT_EQ(fused_summary(in + "%r = boolean_mask(%x, %m)  %a = exp(%r)  %y = sqrt(%a)  %s = reduce_sum(%y)", {"s"}),

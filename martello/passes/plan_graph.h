@@ -15,6 +15,7 @@ struct PlanGraph {
   std::vector<Tensor> fetches;     // values to return
   std::vector<Operation> targets;  // operations to run
   std::vector<Tensor> feeds;       // in the caller's order; null when nothing needs it
+  int threads = 1;                 // the most that a kernel may use
 
   Graph::Impl& impl() const { return graph.impl(); }
   std::vector<OpNode*> roots() const;
@@ -55,7 +56,7 @@ struct Pass {
   bool (*run)(PlanGraph&);
 };
 
-// In the order in which they run: prune, fold_constants, simplify, cse, fuse, place.
+// In the order in which they run: prune, fold_constants, simplify, cse, fuse, assign_layout, place.
 std::span<const Pass> all_passes();
 
 struct PassRun {
@@ -71,6 +72,7 @@ bool fold_constants(PlanGraph& plan);  // op(constants) => constant;  shape(x) =
 bool simplify(PlanGraph& plan);        // x + 0 => x;  transpose(transpose(x)) => x ...
 bool cse(PlanGraph& plan);             // op(x), op(x) => one of them
 bool fuse(PlanGraph& plan);            // chains of element-wise ops, with a trailing reduction => fused
+bool assign_layout(PlanGraph& plan);   // conv2d(x, w) => conv2d(x, reorder(w)), in the layout the library wants
 bool place(PlanGraph& plan);           // a device for every node;  x on A used on B => copy on B
 
 }  // namespace martello

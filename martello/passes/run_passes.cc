@@ -12,8 +12,8 @@ namespace {
 
 // A chain that simplify leaves dead is pruned before fuse looks at users.
 constexpr Pass kPasses[] = {
-    {"prune", prune}, {"fold_constants", fold_constants}, {"simplify", simplify}, {"cse", cse}, {"fuse", fuse},
-    {"place", place},
+    {"prune", prune}, {"fold_constants", fold_constants}, {"simplify", simplify}, {"cse", cse},
+    {"fuse", fuse},   {"assign_layout", assign_layout},   {"place", place},
 };
 
 bool should_verify() {

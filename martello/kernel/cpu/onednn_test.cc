@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <martello/base/error.h>
 #include <martello/base/internal/test_text.h>
-#include <martello/kernel/cpu/onednn.h>
+#include <martello/kernel/cpu/onednn_conv.h>
 
 #include <vector>
 
@@ -55,6 +55,40 @@ TEST(onednn, reorders_between_layouts) {
   if (p.scratch_bytes() > 0) call.set(2, scratch.data());
   call.run();
   EXPECT_EQ(to, (std::vector<float>{1, 4, 2, 5, 3, 6}));
+}
+
+ConvDesc some_conv(ConvDesc::Kind kind, Layout weights) {
+  return {.kind = kind,
+          .x = Layout({2, 32, 6, 6}, {1152, 1, 192, 32}, f32),
+          .weights = std::move(weights),
+          .y = Layout({2, 64, 6, 6}, {2304, 1, 384, 64}, f32),
+          .stride = {1, 1},
+          .dilation = {1, 1},
+          .before = {1, 1},
+          .after = {1, 1}};
+}
+
+TEST(onednn, convolutions_tell_the_layout_they_like) {
+  const Layout any = Layout::any({64, 32, 3, 3}, f32);
+  const std::pair<ConvDesc::Kind, Role> kinds[] = {{ConvDesc::Kind::forward, Role::weights},
+                                                   {ConvDesc::Kind::backward_data, Role::weights},
+                                                   {ConvDesc::Kind::backward_weights, Role::diff_weights}};
+  for (const auto& [kind, role] : kinds) {
+    const Layout wanted = convolution_weights(kOp, some_conv(kind, any), 1);
+    ASSERT_FALSE(wanted.is_null());
+    EXPECT_GE(wanted.bytes(), 64 * 32 * 9 * 4);
+    const Primitive chosen = make_convolution(kOp, some_conv(kind, any), 1);
+    const Primitive given = make_convolution(kOp, some_conv(kind, wanted), 1);
+    EXPECT_TRUE(chosen.layout(role) == wanted);
+    EXPECT_TRUE(given.layout(role) == wanted);
+    EXPECT_EQ(given.implementation(), chosen.implementation());
+  }
+}
+
+TEST(onednn, convolutions_that_do_not_fit_are_refused) {
+  ConvDesc desc = some_conv(ConvDesc::Kind::forward, Layout::any({64, 32, 3, 3}, f32));
+  desc.before = {0, 0};
+  EXPECT_THROW(make_convolution(kOp, desc, 1), InternalError);
 }
 
 TEST(onednn, errors_name_the_op_the_call_and_the_status) {

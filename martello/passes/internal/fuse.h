@@ -50,7 +50,7 @@ std::vector<FuseGroup> find_groups(const FuseContext& context);
 // The last node becomes the group; users of other outputs are forwarded.
 void emit_group(PlanGraph& plan, const FuseContext& context, const FuseGroup& group, Forwarding& forwarding);
 
-// matmul + add (+ relu)  =>  linear
-bool fuse_linear(PlanGraph& plan);
+// matmul or conv2d + add (+ relu)  =>  one node
+bool fuse_bias(PlanGraph& plan);
 
 }  // namespace martello::internal

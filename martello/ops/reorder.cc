@@ -1,0 +1,38 @@
+#include <martello/base/error.h>
+#include <martello/ops/dims.h>
+#include <martello/ops/reorder.h>
+
+namespace martello {
+
+Kernel reorder_cpu(const KernelPlan&);
+
+namespace {
+
+std::vector<TensorSpec> reorder_shape(const ShapeContext& c) {
+  const auto& a = c.attrs<ReorderAttrs>();
+  c.check_dtype(0, f32);
+  internal::check_packing(c.where(), a.packing);
+  MARTELLO_CHECK(a.x.rank() == 4 && a.x.is_known(), c.where(), "images ", a.x,
+                 " are no batch to pack a kernel for: they need four sizes.");
+  const bool is_back = a.direction == internal::ConvDirection::grad_kernel;
+  const Shape packed(a.packing.elements), &from = is_back ? packed : a.packing.kernel;
+  internal::check_same_shape(c, "the kernel", c.in[0].shape, "the convolution", from);
+  return {{.shape = is_back ? a.packing.kernel : packed, .dtype = f32}};
+}
+
+}  // namespace
+
+constinit const OpDef op_reorder = {
+    .name = "reorder",
+    .doc = "a convolution's kernel in the layout that the library wants for it, or back; made by assign_layout",
+    .inputs = {"kernel"},
+    .outputs = {"y"},
+    .attrs = &attrs_type<ReorderAttrs>,
+    .shape = reorder_shape,
+    .gradient = not_differentiable,
+    .cpu = reorder_cpu,
+    .cost = internal::copy_cost,
+    .family = "Images",
+};
+
+}  // namespace martello

@@ -1,0 +1,17 @@
+#include <martello/base/error.h>
+#include <martello/ops/internal/conv_library.h>
+#include <martello/ops/reorder.h>
+
+namespace martello {
+
+Kernel reorder_cpu(const KernelPlan& plan) {
+  using onednn::Role, onednn::Side;
+  const auto& a = plan.attrs<ReorderAttrs>();
+  const std::string where = str("[", plan.op.type, " '", plan.op.name, "'] ");
+  const internal::ConvProblem problem(where, {.shape = a.x, .dtype = f32}, a.packing.kernel, a.conv);
+  const auto packed = internal::packed_kernel(plan.op, problem, a.direction, a.packing);
+  return onednn::make_kernel(internal::kernel_reorder(plan.op, problem, a.direction, packed, plan.threads),
+                             {{Role::from, Side::input, 0}, {Role::to, Side::output, 0}});
+}
+
+}  // namespace martello

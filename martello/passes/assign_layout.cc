@@ -1,0 +1,94 @@
+// Kernels in the layout that the library wants for each convolution, variables as they are:
+//   %y = conv2d(%x, %w)                =>  %p = reorder(%w)  %y = conv2d(%x, %p) {packed}
+//   %dw = conv2d_grad_kernel(%x, %dy)  =>  %p = conv2d_grad_kernel(%x, %dy) {packed}  %dw = reorder(%p)
+#include <martello/ops/internal/conv_library.h>
+#include <martello/ops/reorder.h>
+#include <martello/passes/internal/rewrite.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+namespace martello {
+namespace {
+
+using internal::ConvDirection;
+using internal::ConvOpAttrs;
+
+std::optional<ConvDirection> direction_of(const OpNode& node) {
+  if (node.def == &op_conv2d) return ConvDirection::forward;
+  if (node.def == &op_conv2d_grad_input) return ConvDirection::grad_input;
+  if (node.def == &op_conv2d_grad_kernel) return ConvDirection::grad_kernel;
+  return std::nullopt;
+}
+
+bool is_known(const OpNode& node) {
+  const auto is_static = [](const Tensor& t) { return t.shape().is_known(); };
+  return std::all_of(node.inputs.begin(), node.inputs.end(), is_static) && node.outputs[0].shape.is_known();
+}
+
+class LayoutPass {
+ public:
+  explicit LayoutPass(PlanGraph& plan) : plan_(plan), rewrite_(plan) {}
+
+  // Whether the node was changed.
+  bool visit(OpNode& node) {
+    const auto direction = direction_of(node);
+    if (!direction || !is_known(node) || node.attrs.get<ConvOpAttrs>().packing.is_packed()) return false;
+    const ReorderAttrs reorder = find_reorder(node, *direction);
+    if (!reorder.packing.is_packed()) return false;
+    ConvOpAttrs attrs = node.attrs.get<ConvOpAttrs>();
+    attrs.packing = reorder.packing;
+    if (*direction == ConvDirection::grad_kernel) {
+      attrs.shape = Shape();
+      const Tensor packed = rewrite_.add(node, "packed", *node.def, {node.inputs[0], node.inputs[1]}, Attrs(attrs));
+      return rewrite_.become(node, op_reorder, {packed}, Attrs(reorder));
+    }
+    std::vector<Tensor> inputs = node.inputs;
+    inputs[1] = packed_kernel(node, reorder);
+    if (*direction == ConvDirection::grad_input) {
+      attrs.shape = node.outputs[0].shape;
+      inputs.resize(2);
+    }
+    return rewrite_.become(node, *node.def, std::move(inputs), Attrs(attrs));
+  }
+
+ private:
+  ReorderAttrs find_reorder(const OpNode& node, ConvDirection direction) const {
+    const auto& attrs = node.attrs.get<ConvOpAttrs>();
+    std::vector<TensorSpec> in, out;
+    for (const Tensor& t : node.inputs) in.push_back({t.shape(), t.dtype(), {}, {}});
+    for (const NodeOutput& o : node.outputs) out.push_back(o.spec());
+    const auto problem = internal::conv_problem(direction, node.where(), in, out, attrs);
+    return {direction, attrs.conv, problem.x_shape(),
+            internal::find_packing(node.info(), problem, direction, plan_.threads)};
+  }
+
+  // Convolutions that want one kernel alike share its copy.
+  Tensor packed_kernel(const OpNode& node, const ReorderAttrs& reorder) {
+    const Tensor kernel = node.inputs[1];
+    auto& list = packed_[kernel.node()->id];
+    for (OpNode* made : list)
+      if (made->inputs[0] == kernel && made->device == node.device && made->attrs.get<ReorderAttrs>() == reorder)
+        return made->output(0);
+    const Tensor packed = rewrite_.add(node, "packed_kernel", op_reorder, {kernel}, Attrs(reorder));
+    list.push_back(packed.node());
+    return packed;
+  }
+
+  PlanGraph& plan_;
+  internal::Rewrite rewrite_;
+  std::unordered_map<int64_t, std::vector<OpNode*>> packed_;  // reorders by the node of the kernel
+};
+
+}  // namespace
+
+bool assign_layout(PlanGraph& plan) {
+  LayoutPass pass(plan);
+  bool changed = false;
+  for (OpNode* node : topological_order(plan.impl())) changed |= pass.visit(*node);
+  if (changed) internal::drop_dead_nodes(plan);
+  return changed;
+}
+
+}  // namespace martello

@@ -1,0 +1,96 @@
+#include <martello/ops/internal/conv_library.h>
+#include <martello/passes/internal/pass_test.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace martello {
+namespace {
+
+using namespace testing;
+using internal::ConvDirection;
+
+const std::string kX = "%x = placeholder() {shape=[2, 8, 8, 32]}\n", kW = "%w = placeholder() {shape=[3, 3, 32, 64]}\n";
+const std::string kDy = "%dy = placeholder() {shape=[2, 4, 4, 64]}\n", kB = "%b = placeholder() {shape=[64]}\n";
+
+// The pass adds nodes after those that use them; text in one order tells whether graphs are alike.
+std::string sorted_lines(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  std::sort(lines.begin(), lines.end());
+  return join(lines, "\n");
+}
+
+void expect_layout(const std::string& before, const std::string& after, const std::string& fetch) {
+  EXPECT_EQ(sorted_lines(text_after(assign_layout, before, {fetch})), sorted_lines(same_text(after, {fetch})));
+}
+
+// How many numbers a packed kernel has is the library's business.
+std::string packing(ConvDirection direction) {
+  const internal::ConvProblem problem("", {.shape = {2, 8, 8, 32}, .dtype = f32}, {3, 3, 32, 64}, {.stride = 2});
+  const auto p = internal::find_packing({"y", "conv2d"}, problem, direction, 1);
+  EXPECT_TRUE(p.is_packed());
+  return str("packed_kernel=[3, 3, 32, 64], packed_elements=", p.elements);
+}
+
+std::string reorder(ConvDirection direction) {
+  return str("direction=", enum_names(direction)[static_cast<size_t>(direction)],
+             ", stride_h=2, stride_w=2, x=[2, 8, 8, 32], ", packing(direction));
+}
+
+TEST(assign_layout, packs_the_kernel_of_a_convolution) {
+  const std::string in = kX + kW + kB, attrs = "stride_h=2, stride_w=2, activation=relu";
+  expect_layout(in + "%y = conv2d(%x, %w, %b) {" + attrs + "}",
+                in + "%y/packed_kernel = reorder(%w) {" + reorder(ConvDirection::forward) +
+                    "}\n%y = conv2d(%x, %y/packed_kernel, %b) {" + attrs + ", " + packing(ConvDirection::forward) + "}",
+                "y");
+}
+
+TEST(assign_layout, packs_the_kernel_of_a_gradient) {
+  const std::string in = kW + kDy, attrs = "stride_h=2, stride_w=2", shape = ", shape=[2, 8, 8, 32], ";
+  expect_layout(
+      in + "%s = constant() {value=i64[4](2, 8, 8, 32)}\n%dx = conv2d_grad_input(%dy, %w, %s) {" + attrs + "}",
+      in + "%dx/packed_kernel = reorder(%w) {" + reorder(ConvDirection::grad_input) +
+          "}\n%dx = conv2d_grad_input(%dy, %dx/packed_kernel) {" + attrs + shape + packing(ConvDirection::grad_input) +
+          "}",
+      "dx");
+}
+
+TEST(assign_layout, unpacks_the_gradient_of_a_kernel) {
+  const std::string in = kX + kDy, attrs = "stride_h=2, stride_w=2, ";
+  expect_layout(in + "%dw = conv2d_grad_kernel(%x, %dy) {" + attrs + "shape=[3, 3, 32, 64]}",
+                in + "%dw/packed = conv2d_grad_kernel(%x, %dy) {" + attrs + packing(ConvDirection::grad_kernel) +
+                    "}\n%dw = reorder(%dw/packed) {" + reorder(ConvDirection::grad_kernel) + "}",
+                "dw");
+}
+
+int count(const PlanGraph& plan, std::string_view op) {
+  int n = 0;
+  for (const auto& node : plan.impl().nodes) n += node->def->name == op;
+  return n;
+}
+
+TEST(assign_layout, shares_a_kernel_that_two_convolutions_want_alike) {
+  const std::string z = "%z = placeholder() {shape=[2, 8, 8, 32]}\n";
+  PlanGraph plan = parse_plan(kX + kW + z + R"(
+    %y = conv2d(%x, %w)
+    %v = conv2d(%z, %w)
+    %u = conv2d(%z, %w) {dilation_h=2, dilation_w=2})",
+                              {"y", "v", "u"});
+  EXPECT_TRUE(assign_layout(plan));
+  EXPECT_EQ(count(plan, "reorder"), 2);
+  EXPECT_FALSE(assign_layout(plan));
+}
+
+TEST(assign_layout, leaves_alone_what_the_library_does_not_compute) {
+  for (const char* text : {"%x = placeholder() {shape=[2, 8, 8, 32], dtype=f64}\n"
+                           "%w = placeholder() {shape=[3, 3, 32, 64], dtype=f64}\n%y = conv2d(%x, %w)",
+                           "%x = placeholder() {shape=[0, 8, 8, 32]}\n"
+                           "%w = placeholder() {shape=[3, 3, 32, 64]}\n%y = conv2d(%x, %w)"}) {
+    PlanGraph plan = parse_plan(text, {"y"});
+    EXPECT_FALSE(assign_layout(plan)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace martello
