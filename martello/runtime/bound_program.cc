@@ -31,6 +31,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const Program> program, std::vector<s
       fetches_(program_->fetches.size()),
       feed_patches_(program_->feeds.size()),
       variable_patches_(program_->variables.size()),
+      derived_(program_->derived.size()),
       rows_(static_cast<size_t>(program_->rows_cells), 0),
       params_(program_->devices.size()),
       events_(std::make_unique<std::atomic<int64_t>[]>(static_cast<size_t>(program_->events))) {
@@ -55,6 +56,7 @@ void BoundProgram::bind_tensor(int value, RunTensor& tensor) {
     case Value::Home::constant:
       tensor.data = const_cast<std::byte*>(program_->constants[static_cast<size_t>(v.index)].raw());
       break;
+    case Value::Home::derived: derived_[static_cast<size_t>(v.index)].patches.push_back(&tensor); break;
     case Value::Home::none: break;
   }
 }
@@ -62,7 +64,7 @@ void BoundProgram::bind_tensor(int value, RunTensor& tensor) {
 void BoundProgram::bind_step(const ProgramStep& step, size_t device, BoundStep& bound) {
   bound.step = &step;
   bound.threads = step.threads;
-  bound.is_special = step.has_dynamic_rows || !step.waits.empty() || step.signal >= 0;
+  bound.is_special = step.has_dynamic_rows || !step.waits.empty() || step.signal >= 0 || step.derived >= 0;
   const auto take = [&](const std::vector<int>& values) {
     RunTensor* first = tensors_.data() + next_tensor_;
     for (int v : values) bind_tensor(v, tensors_[next_tensor_++]);
@@ -83,6 +85,11 @@ void BoundProgram::set_feed(size_t i, const void* data) {
 
 void BoundProgram::set_variable(size_t position, void* data) {
   for (RunTensor* t : variable_patches_[position]) t->data = data;
+}
+
+void BoundProgram::set_derived(size_t i, DerivedForm& form) {
+  derived_[i].form = &form;
+  for (RunTensor* t : derived_[i].patches) t->data = form.buffer.data();
 }
 
 void BoundProgram::start(int stream, int64_t first_sample, double timeout_seconds) {
@@ -148,7 +155,8 @@ void BoundProgram::check_deadline() const {
 void BoundProgram::run_special(BoundStep& s, size_t) {
   for (int event : s.step->waits) wait(event);
   if (s.step->has_dynamic_rows) load_rows(s);
-  s.fn(s.run);
+  if (s.step->derived >= 0) run_derived(s);
+  else s.fn(s.run);
   if (s.step->has_dynamic_rows) store_rows(s);
   if (watch_) watch_->look(*s.step, s.run);
   if (s.step->signal >= 0) {
@@ -156,6 +164,14 @@ void BoundProgram::run_special(BoundStep& s, size_t) {
     event.store(run_number_, std::memory_order_release);
     event.notify_all();
   }
+}
+
+void BoundProgram::run_derived(BoundStep& s) {
+  const Derived& d = derived_[static_cast<size_t>(s.step->derived)];
+  std::lock_guard lock(d.form->mutex);
+  if (d.form->version == d.version) return;
+  s.fn(s.run);
+  d.form->version = d.version;
 }
 
 void BoundProgram::load_rows(BoundStep& s) {

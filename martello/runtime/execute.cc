@@ -47,6 +47,10 @@ Lane& Session::Impl::take_lane() {
 }
 
 void Session::Impl::refresh_variables(BoundProgram& bound, const Plan& plan) const {
+  for (size_t i = 0; i < plan.derived.size(); ++i) {
+    const auto variable = static_cast<size_t>(plan.program->derived[i].variable);
+    bound.set_derived_version(i, store.entry(plan.variables[variable]).version);
+  }
   if (bound.store_generation == store.generation()) return;
   for (size_t i = 0; i < plan.variables.size(); ++i) bound.set_variable(i, store.address(plan.variables[i]));
   bound.store_generation = store.generation();

@@ -65,6 +65,7 @@ BoundProgram& Lane::bind(const Plan& plan) {
     std::vector<std::byte*> addresses;
     for (size_t d = 0; d < plan.program->arena_bytes.size(); ++d) addresses.push_back(arenas_[d].data());
     bound = std::make_unique<BoundProgram>(plan.program, std::move(addresses));
+    for (size_t i = 0; i < plan.derived.size(); ++i) bound->set_derived(i, *plan.derived[i]);
   }
   return *bound;
 }

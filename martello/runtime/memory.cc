@@ -226,6 +226,7 @@ class ArenaPlanner {
       if (v.device != device) continue;
       if (v.home == Home::variable && store_)
         memory.variable_bytes += store_->entry(store_->find(program_.variables[static_cast<size_t>(v.index)])).bytes;
+      if (v.home == Home::derived) memory.derived_bytes += program_.derived[static_cast<size_t>(v.index)].bytes;
       if (v.home == Home::constant)
         memory.constant_bytes += program_.constants[static_cast<size_t>(v.index)].num_bytes();
     }
@@ -271,8 +272,8 @@ std::string MemoryPlan::str() const {
   const auto mb = [](int64_t bytes) { return martello::str(static_cast<double>(bytes / 1024) / 1024, " MiB"); };
   for (const DeviceMemory& d : devices) {
     text += martello::str(d.device, ": peak ", mb(d.arena_bytes), " at '", d.peak_node, "' (largest live set ",
-                          mb(d.largest_live_bytes), "), variables ", mb(d.variable_bytes), ", constants ",
-                          mb(d.constant_bytes), "\n");
+                          mb(d.largest_live_bytes), "), variables ", mb(d.variable_bytes), ", packed ",
+                          mb(d.derived_bytes), ", constants ", mb(d.constant_bytes), "\n");
     auto largest = d.buffers;
     std::stable_sort(largest.begin(), largest.end(), [](auto& a, auto& b) { return a.bytes > b.bytes; });
     if (largest.size() > 10) largest.resize(10);

@@ -6,6 +6,7 @@
 #include <martello/base/threads.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/write_targets.h>
+#include <martello/ops/reorder.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/internal/body_kernel.h>
 #include <martello/runtime/internal/memory.h>
@@ -32,6 +33,7 @@ class Compiler {
       : plan_(std::move(plan)), options_(options), store_(store) {}
 
   std::shared_ptr<Program> compile() {
+    plan_.threads = options_.threads;
     for (const PassRun& run : run_passes(plan_, options_.disabled_passes))
       program_->report.passes.push_back({std::string(run.name), run.milliseconds, run.changed});
     schedule_ = make_schedule(plan_);
@@ -133,11 +135,25 @@ class Compiler {
         v.home = Value::Home::constant;
         v.index = static_cast<int>(program_->constants.size());
         program_->constants.push_back(node.attrs.get<ConstantAttrs>().value);
+      } else if (const int variable = find_derived_from(node); variable >= 0) {
+        v.home = Value::Home::derived;
+        v.index = static_cast<int>(program_->derived.size());
+        program_->derived.push_back({variable, checked_mul(v.count, size_of(node.outputs[i].dtype))});
       } else {
         v.home = Value::Home::arena;
       }
       choose_rows_cell(node, v, i);
     }
+  }
+
+  // The position of the variable whose derived form this node makes, or -1. See Note [Derived forms].
+  int find_derived_from(const OpNode& node) {
+    if (node.def != &op_reorder || !store_ || program_->devices.size() > 1) return -1;
+    const bool writes = std::any_of(schedule_.nodes.begin(), schedule_.nodes.end(),
+                                    [](const ScheduledNode& s) { return s.phase == Phase::update; });
+    if (writes) return -1;
+    const Tensor source = source_step(node.inputs[0]);
+    return source.node()->def == &op_variable ? program_->values[static_cast<size_t>(value_of(source))].index : -1;
   }
 
   // A row-wise op passes the cell of its input on; an op that makes rows owns one.
@@ -216,6 +232,10 @@ class Compiler {
     const KernelPlan kernel_plan{node.info(), in,     out, &node.attrs, threads, Device::parse(node.device),
                                  &bodies,     nullptr};
     step.kernel = node.def->cpu(kernel_plan);
+    if (!step.out.empty()) {
+      const Value& first = program_->values[static_cast<size_t>(step.out[0])];
+      if (first.home == Value::Home::derived) step.derived = first.index;
+    }
     MARTELLO_ASSERT(!step.kernel.is_null(), "op '", node.def->name, "' planned no kernel for '", node.name, "'");
     for (int i : write_targets(node)) program_->written.push_back(node.inputs[static_cast<size_t>(i)].node()->name);
     program_->report.implementations.push_back(

@@ -85,6 +85,7 @@ struct DeviceMemory {
   int64_t arena_bytes = 0;         // the planned peak, which is the arena's size
   int64_t largest_live_bytes = 0;  // no plan can need less
   int64_t variable_bytes = 0;
+  int64_t derived_bytes = 0;  // copies of variables in other layouts, kept from run to run
   int64_t constant_bytes = 0;
   std::string peak_node;  // the op at the peak
   std::vector<PlannedBuffer> buffers;

@@ -113,6 +113,10 @@ std::shared_ptr<const Plan> Session::Impl::make_plan(const RunSignature& signatu
   std::shared_lock lock(store.mutex);
   for (const std::string& name : program->variables) plan->variables.push_back(store.find(name));
   for (const std::string& name : program->written) plan->written.push_back(store.find(name));
+  for (const ProgramDerived& d : program->derived) {
+    plan->derived.push_back(std::make_unique<DerivedForm>());
+    plan->derived.back()->buffer = Buffer(d.bytes, Device::parse(program->devices[0]));
+  }
   logger::detail("plan", "plan ", plan->id, ": ", program->report.nodes, " nodes in ",
                  program->report.total_milliseconds, " ms");
   for (const std::string& line : program->report.implementations) logger::detail("plan", line);

@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/runtime/internal/derived_form.h>
 #include <martello/runtime/internal/program.h>
 
 #include <atomic>
@@ -16,6 +17,9 @@ class BoundProgram {
 
   void set_feed(size_t i, const void* data);
   void set_variable(size_t position, void* data);
+  void set_derived(size_t i, DerivedForm& form);
+  // The version of its variable in the next run.
+  void set_derived_version(size_t i, uint64_t version) { derived_[i].version = version; }
   // Before each run.
   void start(int stream, int64_t first_sample = 0, double timeout_seconds = 0);
   // The steps of one device in one segment. Events of other devices are awaited; a throw wakes all waiters.
@@ -35,16 +39,18 @@ class BoundProgram {
     KernelRun run;
     const ProgramStep* step = nullptr;
     int threads = 1;
-    bool is_special = false;  // waits, signals, has run-time rows or is watched
+    bool is_special = false;  // waits, signals, has run-time rows, makes a derived form or is watched
   };
-  struct Patch {
-    RunTensor* tensor;
-    int index;
+  struct Derived {
+    std::vector<RunTensor*> patches;
+    DerivedForm* form = nullptr;
+    uint64_t version = 0;
   };
 
   void bind_step(const ProgramStep& step, size_t device, BoundStep& bound);
   void bind_tensor(int value, RunTensor& tensor);
   void run_special(BoundStep& step, size_t device);
+  void run_derived(BoundStep& step);
   void load_rows(BoundStep& step);
   void check_same_rows(const BoundStep& step) const;
   void store_rows(BoundStep& step);
@@ -59,6 +65,7 @@ class BoundProgram {
   std::vector<std::vector<std::vector<BoundStep>>> steps_;  // by segment, device
   std::vector<RunTensor> fetches_;
   std::vector<std::vector<RunTensor*>> feed_patches_, variable_patches_;
+  std::vector<Derived> derived_;
   std::vector<int64_t> rows_;
   std::vector<RunParams> params_;  // by device
   std::unique_ptr<std::atomic<int64_t>[]> events_;

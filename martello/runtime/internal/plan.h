@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/runtime/internal/derived_form.h>
 #include <martello/runtime/internal/program.h>
 
 #include <atomic>
@@ -11,6 +12,7 @@ struct Plan {
   std::shared_ptr<const Program> program;
   std::vector<int> variables;                         // indices into the store, by position in program->variables
   std::vector<int> written;                           // indices of the variables that its updates write
+  std::vector<std::unique_ptr<DerivedForm>> derived;  // by position in program->derived
   mutable std::atomic<bool> has_initialized = false;  // its variables have values
 };
 

@@ -12,9 +12,9 @@ class VariableStore;
 
 // Where the bytes of a tensor lie while a program runs.
 struct Value {
-  enum class Home : uint8_t { none, arena, feed, variable, constant };
+  enum class Home : uint8_t { none, arena, feed, variable, constant, derived };
   Home home = Home::none;
-  int index = -1;  // of the feed, variable or constant
+  int index = -1;  // of the feed, variable, constant or derived form
   int device = 0;
   int64_t offset = 0;  // in the device's arena
   int64_t count = 0;
@@ -36,6 +36,13 @@ struct ProgramStep {
   std::vector<int> row_inputs;  // whose rows are those of output 0
   std::vector<int> waits;       // events of other devices
   int signal = -1;
+  int derived = -1;  // the derived form that it makes
+};
+
+// See Note [Derived forms].
+struct ProgramDerived {
+  int variable = -1;  // position in Program::variables
+  int64_t bytes = 0;
 };
 
 // The steps of one device between two barriers.
@@ -65,6 +72,7 @@ struct Program {
   std::vector<Value> values;
   std::vector<HostTensor> constants;
   std::vector<std::string> variables;  // names; values refer to them by position
+  std::vector<ProgramDerived> derived;
   std::vector<ProgramFetch> fetches;
   std::vector<TensorSpec> feeds;  // as planned
   std::vector<bool> is_feed_used;
