@@ -45,13 +45,15 @@ std::function<void()> make_read(const mt::HostTensors& inputs, int threads) {
 
 }  // namespace
 
-std::function<void()> make_limit(const std::string& kind, const mt::HostTensors& inputs, const mt::HostTensor& output,
+std::function<void()> make_limit(const Row& row, const mt::HostTensors& inputs, const mt::HostTensor& output,
                                  int threads) {
+  const std::string& kind = row.limit;
   int64_t bytes = output.num_bytes();
   for (const mt::HostTensor& t : inputs) bytes += t.num_bytes();
   if (kind == "copy") return make_copy(bytes, threads);
   if (kind == "read") return make_read(inputs, threads);
   MARTELLO_CHECK(kind == "onednn" && inputs.size() == 2, "[bench] there is no limit '", kind, "'.");
+  if (row.op.starts_with("conv2d")) return make_onednn_conv(row, inputs, output, threads);
   return make_onednn_matmul(inputs[0], inputs[1], threads);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <martello/tensor/host_tensor.h>
+#include "row.h"
 
 #include <functional>
 #include <string>
@@ -9,9 +9,12 @@ namespace bench {
 // Work that no implementation of a row can beat, or that the kernel library does when called directly:
 //   copy    a parallel memcpy of as many bytes as the row reads and writes
 //   read    a parallel sum over the bytes of its inputs
-//   onednn  the matmul of its two inputs by oneDNN
-std::function<void()> make_limit(const std::string& kind, const martello::HostTensors& inputs,
+//   onednn  the matmul of its two inputs, or its convolution (NHWC, same padding), by oneDNN
+std::function<void()> make_limit(const Row& row, const martello::HostTensors& inputs,
                                  const martello::HostTensor& output, int threads);
 std::function<void()> make_onednn_matmul(const martello::HostTensor& a, const martello::HostTensor& b, int threads);
+// Weights lie as the library likes best and are never copied.
+std::function<void()> make_onednn_conv(const Row& row, const martello::HostTensors& inputs,
+                                       const martello::HostTensor& output, int threads);
 
 }  // namespace bench

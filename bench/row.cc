@@ -10,7 +10,7 @@ namespace mt = martello;
 namespace bench {
 namespace {
 
-constexpr int64_t kSmall = 64;
+constexpr int64_t kSmall = 64, kSmallBatch = 8;
 
 std::string trimmed(std::string s) {
   const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
@@ -32,16 +32,21 @@ std::vector<std::string> words(const std::string& text) {
   return list;
 }
 
-mt::TensorSpec parse_spec(const std::string& word, bool small) {
+// Sizes that depend on each other, in convolutions, stay; only their batch shrinks.
+int64_t small_size(int64_t size, bool is_convolution, bool is_first) {
+  if (is_convolution) return is_first ? std::min<int64_t>(size, kSmallBatch) : size;
+  return size > kSmall ? kSmall + size % 7 : size;
+}
+
+mt::TensorSpec parse_spec(const std::string& word, bool small, bool is_convolution) {
   const auto bracket = word.find('[');
   const auto dtype = mt::find_dtype(word.substr(0, bracket));
   MARTELLO_CHECK(dtype && word.back() == ']', "[bench] '", word, "' is not a tensor such as f32[32, 64].");
   std::vector<int64_t> dims;
   for (const std::string& part : mt::split(word.substr(bracket + 1, word.size() - bracket - 2), ',')) {
     if (trimmed(part).empty()) continue;
-    int64_t d = std::atoll(part.c_str());
-    if (small && d > kSmall) d = kSmall + d % 7;
-    dims.push_back(d);
+    const int64_t d = std::atoll(part.c_str());
+    dims.push_back(small ? small_size(d, is_convolution, dims.empty()) : d);
   }
   return {mt::Shape(dims), *dtype, {}, {}};
 }
@@ -50,6 +55,7 @@ class Parser {
  public:
   Parser(const std::string& line, bool small) : small_(small) {
     row_.text = line;
+    row_.op = line.substr(0, line.find(' '));
     const auto at = line.find('@');
     for (const std::string& part : mt::split(line.substr(0, at), ';')) add_op(words(trimmed(part)));
     row_.graph_text += "%y = identity(" + result_ + ")\n";
@@ -75,7 +81,7 @@ class Parser {
   }
 
   std::string add_input(const std::string& word) {
-    const mt::TensorSpec spec = parse_spec(word, small_);
+    const mt::TensorSpec spec = parse_spec(word, small_, row_.op.starts_with("conv2d"));
     const std::string name = mt::str("%x", row_.inputs.size());
     row_.graph_text += mt::str(name, " = placeholder() {shape=", spec.shape, ", dtype=", spec.dtype, "}\n");
     row_.inputs.push_back(spec);

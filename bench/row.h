@@ -13,6 +13,7 @@ namespace bench {
 // so far; after `@` what to compare with, and the ratio to stay below.
 struct Row {
   std::string text;
+  std::string op;          // the first
   std::string graph_text;  // placeholders x0, x1 ..., result y
   std::vector<martello::TensorSpec> inputs;
   std::string limit;

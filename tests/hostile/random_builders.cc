@@ -35,6 +35,14 @@ void build_linear(RandomGraph& g) {
   g.add(g.dice().one_in(2) ? relu(y) : y);
 }
 
+void build_convolution(RandomGraph& g) {
+  const Tensor x = known(g.any_floating(), 1), images = reshape(x, {1, 1, -1, 1});
+  const int64_t width = 1 + g.dice().below(3), n = 1 + g.dice().below(20);
+  const Conv2DAttrs attrs{.stride = {1, 1 + static_cast<int>(g.dice().below(2))}};
+  const Tensor y = conv2d(images, weights(g, {1, width, 1, n}, x.dtype()), attrs) + weights(g, Shape(n), x.dtype());
+  g.add(g.dice().one_in(2) ? relu(y) : y);
+}
+
 void build_mask(RandomGraph& g) {
   const Tensor x = known(g.any_tensor(), 1);
   HostTensor mask(Shape(x.dim(0)), boolean);
@@ -128,9 +136,9 @@ void build_reshape(RandomGraph& g) {
   }
 }
 
-constexpr Builder kBuilders[] = {build_matmul, build_linear, build_mask,           build_gather, build_scatter,
-                                 build_labels, build_cond,   build_random_numbers, build_chain,  build_chain,
-                                 build_write,  build_read,   build_optimizer,      build_reshape};
+constexpr Builder kBuilders[] = {build_matmul, build_linear, build_mask,           build_gather,  build_scatter,
+                                 build_labels, build_cond,   build_random_numbers, build_chain,   build_chain,
+                                 build_write,  build_read,   build_optimizer,      build_reshape, build_convolution};
 
 }  // namespace
 

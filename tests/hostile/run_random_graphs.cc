@@ -72,7 +72,8 @@ void run_random_graph(uint64_t number, RandomGraphCounts& counts) {
   const Outcome fused =
       run("fused, " + what, *graph, {.threads = threads, .always_parallel = true, .poison_arena = true});
   const Outcome plain =
-      run("unfused, " + what, *graph, {.threads = threads, .disabled_passes = {"fuse"}, .always_parallel = true});
+      run("unfused, " + what, *graph,
+          {.threads = threads, .disabled_passes = {"fuse", "assign_layout"}, .always_parallel = true});
   compare(what, *graph, fused, plain);
   counts.ran += fused.is_value;
   counts.differentiated += fused.is_value && graph->has_gradients();
