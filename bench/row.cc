@@ -33,9 +33,12 @@ std::vector<std::string> words(const std::string& text) {
 }
 
 // Sizes that depend on each other, in convolutions, stay; only their batch shrinks.
-int64_t small_size(int64_t size, bool is_convolution, bool is_first) {
-  if (is_convolution) return is_first ? std::min<int64_t>(size, kSmallBatch) : size;
-  return size > kSmall ? kSmall + size % 7 : size;
+void make_small(std::vector<int64_t>& dims, bool is_convolution) {
+  if (is_convolution) {
+    if (dims.size() == 4) dims[0] = std::min(dims[0], kSmallBatch);
+    return;
+  }
+  for (int64_t& d : dims) d = d > kSmall ? kSmall + d % 7 : d;
 }
 
 mt::TensorSpec parse_spec(const std::string& word, bool small, bool is_convolution) {
@@ -45,9 +48,9 @@ mt::TensorSpec parse_spec(const std::string& word, bool small, bool is_convoluti
   std::vector<int64_t> dims;
   for (const std::string& part : mt::split(word.substr(bracket + 1, word.size() - bracket - 2), ',')) {
     if (trimmed(part).empty()) continue;
-    const int64_t d = std::atoll(part.c_str());
-    dims.push_back(small ? small_size(d, is_convolution, dims.empty()) : d);
+    dims.push_back(std::atoll(part.c_str()));
   }
+  if (small) make_small(dims, is_convolution);
   return {mt::Shape(dims), *dtype, {}, {}};
 }
 

@@ -1,6 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/ops/dims.h>
-#include <martello/ops/reorder.h>
+#include <martello/ops/internal/reorder_attrs.h>
 
 namespace martello {
 
@@ -9,7 +9,7 @@ Kernel reorder_cpu(const KernelPlan&);
 namespace {
 
 std::vector<TensorSpec> reorder_shape(const ShapeContext& c) {
-  const auto& a = c.attrs<ReorderAttrs>();
+  const auto& a = c.attrs<internal::ReorderAttrs>();
   c.check_dtype(0, f32);
   internal::check_packing(c.where(), a.packing);
   MARTELLO_CHECK(a.x.rank() == 4 && a.x.is_known(), c.where(), "images ", a.x,
@@ -27,7 +27,7 @@ constinit const OpDef op_reorder = {
     .doc = "a convolution's kernel in the layout that the library wants for it, or back; made by assign_layout",
     .inputs = {"kernel"},
     .outputs = {"y"},
-    .attrs = &attrs_type<ReorderAttrs>,
+    .attrs = &attrs_type<internal::ReorderAttrs>,
     .shape = reorder_shape,
     .gradient = not_differentiable,
     .cpu = reorder_cpu,

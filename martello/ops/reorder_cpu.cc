@@ -1,12 +1,12 @@
 #include <martello/base/error.h>
 #include <martello/ops/internal/conv_library.h>
-#include <martello/ops/reorder.h>
+#include <martello/ops/internal/reorder_attrs.h>
 
 namespace martello {
 
 Kernel reorder_cpu(const KernelPlan& plan) {
   using onednn::Role, onednn::Side;
-  const auto& a = plan.attrs<ReorderAttrs>();
+  const auto& a = plan.attrs<internal::ReorderAttrs>();
   const std::string where = str("[", plan.op.type, " '", plan.op.name, "'] ");
   const internal::ConvProblem problem(where, {.shape = a.x, .dtype = f32}, a.packing.kernel, a.conv);
   const auto packed = internal::packed_kernel(plan.op, problem, a.direction, a.packing);

@@ -2,7 +2,7 @@
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/ops/internal/conv_library.h>
-#include <martello/ops/reorder.h>
+#include <martello/ops/internal/reorder_attrs.h>
 #include <martello/testing/op_test.h>
 #include <martello/testing/run_kernel.h>
 
@@ -14,6 +14,7 @@ namespace {
 using internal::ConvDirection;
 using internal::ConvOpAttrs;
 using internal::ConvProblem;
+using internal::ReorderAttrs;
 using testing::randn;
 using testing::run_kernel;
 

@@ -2,7 +2,7 @@
 //   %y = conv2d(%x, %w)                =>  %p = reorder(%w)  %y = conv2d(%x, %p) {packed}
 //   %dw = conv2d_grad_kernel(%x, %dy)  =>  %p = conv2d_grad_kernel(%x, %dy) {packed}  %dw = reorder(%p)
 #include <martello/ops/internal/conv_library.h>
-#include <martello/ops/reorder.h>
+#include <martello/ops/internal/reorder_attrs.h>
 #include <martello/passes/internal/rewrite.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@ namespace {
 
 using internal::ConvDirection;
 using internal::ConvOpAttrs;
+using internal::ReorderAttrs;
 
 std::optional<ConvDirection> direction_of(const OpNode& node) {
   if (node.def == &op_conv2d) return ConvDirection::forward;
