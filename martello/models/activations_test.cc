@@ -70,7 +70,8 @@ TEST(Dropout, drops_in_training_only) {
   EXPECT_TRUE(s.eval(test).same_bits(HostTensor::full({1000}, f32, 1)));
   for (const Tensor& t : {train, forced}) {
     int dropped = 0;
-    for (float v : s.eval(t).data<float>()) {
+    const HostTensor value = s.eval(t);
+    for (float v : value.data<float>()) {
       EXPECT_TRUE(v == 0 || std::abs(v - 1 / 0.75f) < 1e-6f) << v;
       dropped += v == 0;
     }

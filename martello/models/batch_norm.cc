@@ -17,6 +17,8 @@
 #include <martello/ops/shape.h>
 #include <martello/ops/unary.h>
 
+#include <atomic>
+
 namespace martello {
 namespace {
 
@@ -132,8 +134,9 @@ Tensor with_updates(const Layer& l, const Averages& averages, const Normalized& 
 }
 
 Tensor by_averages(const Layer& l, Tensor x, const Averages& averages) {
-  if (l.tower.is_training())
-    logger::info(l.scope.where(), "training = false in a training tower: statistics are frozen.");
+  static std::atomic_flag is_told;
+  if (l.tower.is_training() && !is_told.test_and_set())
+    logger::info(l.scope.where(), "training = false in a training tower: statistics are frozen. (Told once.)");
   const double epsilon = x.rank() == 4 ? std::max(*l.o.epsilon, kLeastImageEpsilon) : *l.o.epsilon;
   return batch_norm_inference(x, l.affine.gamma, l.affine.beta, averages.mean, averages.variance,
                               {.epsilon = epsilon, .data_format = *l.o.data_format});

@@ -69,7 +69,7 @@ TEST(ResNetProgram, trains_in_a_session) {
   EXPECT_TRUE(g.graph().find_tensor("res1.0/conv1/bn/mean/EMA").has_value());
   EXPECT_TRUE(g.graph().find_tensor("res0.2/bn2/gamma").has_value());
 
-  auto train = mt::Momentum(0.05).minimize(cost);
+  auto train = mt::Momentum(0.1).minimize(cost);
   std::vector<mt::Fetch> fetches = {cost, train};
   for (const mt::Operation& update : g.graph().collections().get(mt::kUpdateOps)) fetches.push_back(update);
   EXPECT_EQ(fetches.size(), 2u + 2 * 19);
@@ -79,7 +79,7 @@ TEST(ResNetProgram, trains_in_a_session) {
   step.feed(0, mt::testing::uniform({8, 32, 32, 3}, 0, 255).cast(mt::f32));
   step.feed(1, mt::HostTensor::of<int32_t>({0, 1, 2, 3, 4, 5, 6, 7}));
   std::vector<double> losses;
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 24; ++i) {
     step.run();
     losses.push_back(step.value(0).at(0));
   }

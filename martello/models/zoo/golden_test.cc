@@ -45,12 +45,16 @@ Range range_of(const std::string& name, const Shape& shape) {
   return {0, std::sqrt(6.0 / static_cast<double>(shape.num_elements(0, shape.rank() - 1)))};
 }
 
-HostTensor filled(const std::string& name, const Shape& shape, DType dtype, Range range) {
-  HostTensor t(shape, dtype);
-  const uint64_t seed = seed_of(name);
-  for (int64_t i = 0; i < t.num_elements(); ++i)
-    t.set(i, static_cast<float>(range.offset + range.scale * noise(seed, i)));
+template <class T>
+HostTensor filled_with(uint64_t seed, const Shape& shape, Range range) {
+  HostTensor t(shape, dtype_of<T>);
+  int64_t i = 0;
+  for (T& v : t.mutable_data<T>()) v = static_cast<float>(range.offset + range.scale * noise(seed, i++));
   return t;
+}
+HostTensor filled(const std::string& name, const Shape& shape, DType dtype, Range range) {
+  return dtype == f32 ? filled_with<float>(seed_of(name), shape, range)
+                      : filled_with<double>(seed_of(name), shape, range);
 }
 
 std::vector<double> read_golden(const std::string& name) {
