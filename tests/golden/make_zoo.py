@@ -2,45 +2,11 @@
 
 One number per line. Run where torch is installed; the tests of models/zoo read the files.
 """
-import pathlib
-import sys
-
-import numpy as np
 import torch
 import torch.nn.functional as F
 
-from weights import image, tokens, weight
-
-
-def tensor(name, shape):
-    return torch.from_numpy(weight(name, shape)).double()
-
-
-def nchw(x):
-    return torch.from_numpy(x).double().permute(0, 3, 1, 2)
-
-
-def conv(name, x, filters, kernel, stride=1, padding=None, bias=False):
-    w = tensor(f"{name}/W", (kernel, kernel, x.shape[1], filters)).permute(3, 2, 0, 1)
-    b = tensor(f"{name}/b", (filters,)) if bias else None
-    return F.conv2d(x, w, b, stride=stride, padding=(kernel - 1) // 2 if padding is None else padding)
-
-
-def deconv(name, x, filters):
-    w = tensor(f"{name}/W", (4, 4, filters, x.shape[1])).permute(3, 2, 0, 1)
-    return F.conv_transpose2d(x, w, tensor(f"{name}/b", (filters,)), stride=2, padding=1)
-
-
-def norm(name, x, epsilon=1.001e-5):
-    c = (x.shape[1],)
-    return F.batch_norm(x, tensor(f"{name}/mean/EMA", c), tensor(f"{name}/variance/EMA", c), tensor(f"{name}/gamma", c),
-                        tensor(f"{name}/beta", c), training=False, eps=epsilon)
-
-
-def dense(name, x, units):
-    if x.dim() == 4:  # Martello flattens [N, H, W, C]
-        x = x.permute(0, 2, 3, 1).flatten(1)
-    return x @ tensor(f"{name}/W", (x.shape[1], units)) + tensor(f"{name}/b", (units,))
+from torch_layers import conv, deconv, dense, nchw, norm, tensor, write_all
+from weights import image, tokens
 
 
 def convnet():
@@ -188,14 +154,4 @@ GOLDEN = {
     "gpt": gpt,
 }
 
-
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    for name, build in GOLDEN.items():
-        with torch.no_grad():
-            values = build().reshape(-1).numpy()
-        folder.joinpath(f"{name}.txt").write_text("".join(f"{v:.9g}\n" for v in values))
-        print(name, len(values), float(np.abs(values).max()))
-
-
-main()
+write_all(GOLDEN)

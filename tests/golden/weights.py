@@ -1,7 +1,7 @@
 """Weights that both sides of a golden test make from names alone, by integers, so that they are the same bits.
 
 An element is u(seed(name) + index) in [-1, 1), times a scale and plus an offset that follow from the name and shape.
-The C++ side is martello/models/zoo/golden_weights.h.
+The C++ side is martello/models/internal/golden.h.
 """
 import math
 
@@ -35,7 +35,7 @@ def weight(name, shape):
     else:
         fan_in = int(np.prod(shape[:-1], dtype=np.int64))
         value = u * math.sqrt(6.0 / fan_in)
-    return value.astype(np.float32)
+    return np.asarray(value, dtype=np.float32)
 
 
 def image(shape):

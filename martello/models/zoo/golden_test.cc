@@ -2,6 +2,7 @@
 // in tests/golden; weights here and there come from the names of variables.
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
+#include <martello/models/internal/golden.h>
 #include <martello/models/zoo/convnet.h>
 #include <martello/models/zoo/dcgan.h>
 #include <martello/models/zoo/gpt.h>
@@ -15,64 +16,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 
 namespace martello::zoo {
 namespace {
-
-uint64_t seed_of(std::string_view name) {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < name.size(); ++i) sum += (i + 1) * static_cast<unsigned char>(name[i]);
-  return sum * 7919;
-}
-
-// Element i of what weights.py calls noise(name): in [-1, 1).
-double noise(uint64_t seed, int64_t i) {
-  uint64_t h = (static_cast<uint64_t>(i) + seed) * 2654435761u & 0xFFFFFFFFu;
-  h ^= h >> 16;
-  h = h * 2246822519u & 0xFFFFFFFFu;
-  h ^= h >> 13;
-  return static_cast<double>(h) / 2147483648.0 - 1.0;
-}
-
-struct Range {
-  double offset, scale;
-};
-Range range_of(const std::string& name, const Shape& shape) {
-  if (name.ends_with("/gamma")) return {1, 0.2};
-  if (name.ends_with("variance/EMA")) return {1, 0.5};
-  if (shape.rank() < 2) return {0, 0.1};
-  return {0, std::sqrt(6.0 / static_cast<double>(shape.num_elements(0, shape.rank() - 1)))};
-}
-
-template <class T>
-HostTensor filled_with(uint64_t seed, const Shape& shape, Range range) {
-  HostTensor t(shape, dtype_of<T>);
-  int64_t i = 0;
-  for (T& v : t.mutable_data<T>()) v = static_cast<float>(range.offset + range.scale * noise(seed, i++));
-  return t;
-}
-HostTensor filled(const std::string& name, const Shape& shape, DType dtype, Range range) {
-  return dtype == f32 ? filled_with<float>(seed_of(name), shape, range)
-                      : filled_with<double>(seed_of(name), shape, range);
-}
-
-std::vector<double> read_golden(const std::string& name) {
-  std::ifstream file(str(MARTELLO_GOLDEN, "/", name, ".txt"));
-  EXPECT_TRUE(file.is_open()) << name;
-  std::vector<double> values;
-  for (double v; file >> v;) values.push_back(v);
-  return values;
-}
 
 void expect_golden(const std::string& name, Tensor y, const HostTensor& input, double tolerance) {
   Session session;
   for (const Variable& v : global_variables()) {
     const std::string& variable = v.handle().name();
-    session.set(v.handle(), filled(variable, v.shape(), v.dtype(), range_of(variable, v.shape())));
+    session.set(v.handle(), internal::golden_weight(variable, v.shape(), v.dtype()));
   }
   const HostTensor actual = session.eval(y, {{"input", input}});
-  const std::vector<double> expected = read_golden(name);
+  const std::vector<double> expected = internal::read_golden(MARTELLO_GOLDEN, name);
   ASSERT_EQ(actual.num_elements(), static_cast<int64_t>(expected.size()));
   double largest = 0;
   for (double v : expected) largest = std::max(largest, std::abs(v));
@@ -89,7 +44,7 @@ void expect_image_golden(const std::string& name, const Shape& shape, const Netw
     GraphScope g;
     TowerContext tower("", false);
     const Tensor y = network(placeholder(shape, dtype, "input"));
-    expect_golden(name, y, filled("image", shape, dtype, {0, 1}), dtype == f64 ? 1e-8 : 2e-4);
+    expect_golden(name, y, internal::golden_image(shape, dtype), dtype == f64 ? 1e-8 : 2e-4);
   }
 }
 
@@ -98,7 +53,7 @@ void expect_token_golden(const std::string& name, const Shape& shape, int vocabu
   TowerContext tower("", false);
   HostTensor tokens(shape, i32);
   for (int64_t i = 0; i < tokens.num_elements(); ++i)
-    tokens.set(i, std::floor((noise(seed_of("tokens"), i) + 1) * 0.5 * vocabulary));
+    tokens.set(i, std::floor((internal::golden_noise(internal::golden_seed("tokens"), i) + 1) * 0.5 * vocabulary));
   expect_golden(name, network(placeholder(shape, i32, "input")), tokens, 2e-5);
 }
 
