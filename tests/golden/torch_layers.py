@@ -9,8 +9,12 @@ import torch.nn.functional as F
 from weights import weight
 
 
+leaves = None  # while a network is trained: its parameters by name
+
+
 def tensor(name, shape):
-    return torch.from_numpy(weight(name, shape)).double()
+    value = torch.from_numpy(weight(name, shape)).double()
+    return value if leaves is None else leaves.setdefault(name, value.requires_grad_())
 
 
 def nchw(x):
@@ -30,6 +34,9 @@ def deconv(name, x, filters):
 
 def norm(name, x, epsilon=1.001e-5):
     c = (x.shape[1],)
+    if leaves is not None:
+        return F.batch_norm(x, None, None, tensor(f"{name}/gamma", c), tensor(f"{name}/beta", c), training=True,
+                            eps=epsilon)
     return F.batch_norm(x, tensor(f"{name}/mean/EMA", c), tensor(f"{name}/variance/EMA", c), tensor(f"{name}/gamma", c),
                         tensor(f"{name}/beta", c), training=False, eps=epsilon)
 
@@ -38,6 +45,22 @@ def dense(name, x, units):
     if x.dim() == 4:  # Martello flattens [N, H, W, C]
         x = x.permute(0, 2, 3, 1).flatten(1)
     return x @ tensor(f"{name}/W", (x.shape[1], units)) + tensor(f"{name}/b", (units,))
+
+
+def losses(network, labels, steps, rate):
+    """Cross entropy before each of `steps` steps of momentum."""
+    global leaves
+    leaves, values, optimizer = {}, [], None
+    with torch.enable_grad():
+        for _ in range(steps):
+            loss = F.cross_entropy(network(), labels)
+            optimizer = optimizer or torch.optim.SGD(leaves.values(), lr=rate, momentum=0.9)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            values.append(loss.item())
+    leaves = None
+    return torch.tensor(values, dtype=torch.float64)
 
 
 def write_all(golden):

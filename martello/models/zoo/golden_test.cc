@@ -9,7 +9,10 @@
 #include <martello/models/zoo/lstm_language_model.h>
 #include <martello/models/zoo/resnet.h>
 #include <martello/models/zoo/vgg.h>
+#include <martello/ops/reduce.h>
+#include <martello/ops/sparse_softmax_cross_entropy.h>
 #include <martello/ops/transpose.h>
+#include <martello/optim/optimizer.h>
 #include <martello/runtime/session.h>
 #include <martello/tower/tower_context.h>
 
@@ -96,6 +99,23 @@ TEST(Golden, cifar_resnet) {
   expect_image_golden("cifar_resnet20", {2, 16, 16, 3}, [](Tensor x) { return cifar_resnet(x); });
   expect_image_golden("cifar_resnet32_pre", {2, 16, 16, 3},
                       [](Tensor x) { return cifar_resnet(x, {.depth = 32, .order = ResidualOrder::pre}); });
+}
+
+// Forward, backward and momentum: a wrong gradient anywhere shows in the second loss.
+TEST(Golden, training_of_a_cifar_resnet) {
+  GraphScope g;
+  TowerContext tower("", true);
+  const Shape shape(2, 16, 16, 3);
+  const Tensor logits = cifar_resnet(placeholder(shape, f64, "input"));
+  const Tensor labels = constant(HostTensor::of<int32_t>({3, 7}));
+  const Tensor loss = reduce_mean(sparse_softmax_cross_entropy(logits, labels));
+  const Operation train = Momentum(0.01).minimize(loss);
+  Session session;
+  for (const Variable& v : trainable_variables())
+    session.set(v.handle(), internal::golden_weight(v.handle().name(), v.shape(), f64));
+  for (double expected : internal::read_golden(MARTELLO_GOLDEN, "cifar_resnet20_losses"))
+    EXPECT_NEAR(session.run({loss, train}, {{"input", internal::golden_image(shape, f64)}})[0].at(0), expected,
+                1e-7 * std::abs(expected) + 1e-9);
 }
 
 TEST(Golden, dcgan) {
