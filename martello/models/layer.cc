@@ -82,7 +82,7 @@ LayerOutput build_inside(const LayerCall& call, const std::function<LayerOutput(
     return build(layer);
   } catch (Error& e) {
     if (std::string_view(e.what()).find(layer.where()) == std::string_view::npos)
-      e.add_context(str("in layer ", layer.where()));
+      e.add_context(str("in layer ", std::string_view(layer.where()).substr(0, layer.where().size() - 1)));
     throw;
   }
 }

@@ -46,7 +46,7 @@ WRONG_PROGRAM(a_network_deeper_than_any, "[resnet] there is no network of depth 
   HERE zoo::resnet(x, {.depth = 51});
 }
 
-WRONG_PROGRAM(an_image_too_small_for_a_network, "pool5", "[max_pooling 'pool5']") {
+WRONG_PROGRAM(an_image_too_small_for_a_network, "in layer [max_pooling 'pool4']") {
   TowerContext tower("", true);
   const Tensor x = image();
   HERE zoo::vgg(x);
