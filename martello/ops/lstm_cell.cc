@@ -29,7 +29,8 @@ std::vector<TensorSpec> cell_shape(const ShapeContext& c) {
 std::vector<TensorSpec> cell_grad_shape(const ShapeContext& c) {
   check_dtypes(c, kFloatingDTypes);
   check_gates(c, 0, 1, 4);
-  for (size_t i : {2, 3, 4}) internal::check_same_shape(c, "c", c.in[1].shape, input_name(c, i).c_str(), c.in[i].shape);
+  for (size_t i = 2; i < 5; ++i)
+    internal::check_same_shape(c, "c", c.in[1].shape, input_name(c, i).c_str(), c.in[i].shape);
   return {like(c.in[0]), like(c.in[1])};
 }
 
