@@ -62,8 +62,9 @@ Kernel attention_kernel(const KernelPlan& plan) {
   Kernel kernel([p, k](const KernelRun& run) {
     k.pack(run.threads, run.in<T>(1).data(), reinterpret_cast<T*>(run.scratch));
     const int64_t blocks = p.query_blocks();
-    parallel_for(run.threads, p.batches * blocks,
-                 [&](int64_t i) { attend(p, k, run, i / blocks, i % blocks * AttentionPlan::kQueries); });
+    parallel_for(run.threads, p.batches * blocks, [&](int64_t i) {
+      attend(p, k, run, i / blocks, internal::early_and_late(i % blocks, blocks) * AttentionPlan::kQueries);
+    });
   });
   return kernel.scratch(checked_mul(k.elements(), sizeof(T)));
 }

@@ -7,6 +7,7 @@ Kernel attention_grad_cpu(const KernelPlan&);
 namespace {
 
 using internal::AttentionPlan;
+using internal::early_and_late;
 using internal::PackedRows;
 using internal::PlainProduct;
 
@@ -36,9 +37,10 @@ class Backward {
     const int64_t of_queries = p_.query_blocks(), of_keys = ceil_div(p_.keys, kKeys);
     if (run_.threads == 1 || p_.batches >= 4 * run_.threads)
       return parallel_for(run_.threads, p_.batches, [&](int64_t b) { batch(b); });
-    parallel_for(run_.threads, p_.batches * of_keys, [&](int64_t i) { keys(i / of_keys, i % of_keys * kKeys); });
+    parallel_for(run_.threads, p_.batches * of_keys,
+                 [&](int64_t i) { keys(i / of_keys, early_and_late(i % of_keys, of_keys) * kKeys); });
     parallel_for(run_.threads, p_.batches * of_queries,
-                 [&](int64_t i) { queries(i / of_queries, i % of_queries * kQueries); });
+                 [&](int64_t i) { queries(i / of_queries, early_and_late(i % of_queries, of_queries) * kQueries); });
   }
 
  private:

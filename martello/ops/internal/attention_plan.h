@@ -13,6 +13,10 @@
 // ascending order of blocks, so bits do not depend on threads.
 namespace martello::internal {
 
+// Block i of n in an order of which every stretch has early and late ones: causal work changes along the sequence, and
+// a thread takes a stretch.
+inline int64_t early_and_late(int64_t i, int64_t n) { return i % 2 == 0 ? i / 2 : n - 1 - i / 2; }
+
 struct AttentionPlan {
   static constexpr int64_t kQueries = 48;  // of a block
 
