@@ -13,6 +13,8 @@ namespace {
 
 constexpr int64_t kChunk = 1 << 20;
 
+}  // namespace
+
 std::function<void()> make_copy(int64_t bytes, int threads) {
   const mt::Buffer from(bytes / 2), to(bytes / 2);
   std::memset(from.data(), 1, static_cast<size_t>(from.size()));
@@ -42,8 +44,6 @@ std::function<void()> make_read(const mt::HostTensors& inputs, int threads) {
     }
   };
 }
-
-}  // namespace
 
 std::function<void()> make_limit(const Row& row, const mt::HostTensors& inputs, const mt::HostTensor& output,
                                  int threads) {

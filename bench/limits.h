@@ -10,6 +10,8 @@ namespace bench {
 //   copy    a parallel memcpy of as many bytes as the row reads and writes
 //   read    a parallel sum over the bytes of its inputs
 //   onednn  the matmul of its two inputs, or its convolution (NHWC, same padding), by oneDNN
+std::function<void()> make_copy(int64_t bytes, int threads);
+std::function<void()> make_read(const martello::HostTensors& inputs, int threads);
 std::function<void()> make_limit(const Row& row, const martello::HostTensors& inputs,
                                  const martello::HostTensor& output, int threads);
 std::function<void()> make_onednn_matmul(const martello::HostTensor& a, const martello::HostTensor& b, int threads);

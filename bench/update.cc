@@ -83,7 +83,7 @@ int time_updates(const Options& options) {
     const double bytes = work.moves * 4 * static_cast<double>(m.parameters);
     const mt::HostTensor moved({static_cast<int64_t>(bytes / 4)}, mt::f32);
     const bool only_reads = work.moves == 1;
-    const auto limit = only_reads ? make_limit("read", {moved}, {}, threads) : make_limit("copy", {}, moved, threads);
+    const auto limit = only_reads ? make_read({moved}, threads) : make_copy(moved.num_bytes(), threads);
     const Pair best = best_of_both([&] { run.run(); }, limit);
     const double ratio = best.first / best.second;
     is_missed = is_missed || ratio > kMostRatio;

@@ -23,74 +23,112 @@ mt::Tensor dense(const std::string& name, mt::Tensor x, int64_t units) {
   return mt::matmul(x, w) + b;
 }
 
-void finish(Work& w, mt::Tensor logits) {
-  w.loss = mt::reduce_mean(mt::sparse_softmax_cross_entropy(logits, w.label), "loss");
+void inputs(Work& w, mt::HostTensor x, mt::HostTensor label) {
+  w.batch = x.shape()[0];
+  w.x = mt::placeholder(x.shape(), x.dtype(), "x");
+  w.label = mt::placeholder(label.shape(), label.dtype(), "label");
+  w.x_value = std::move(x);
+  w.label_value = std::move(label);
 }
 
-void inputs(Work& w, int64_t features, int64_t classes) {
-  w.x = mt::placeholder({w.batch, features}, mt::f32, "x");
-  w.label = mt::placeholder({w.batch}, mt::i32, "label");
-  w.x_value = normal_like({w.batch, features});
-  w.label_value = labels(w.batch, classes);
+void images(Work& w, mt::Shape shape, int64_t classes) { inputs(w, normal_like(shape), labels(shape[0], classes)); }
+
+void tokens(Work& w, int64_t rows, int64_t length, int64_t words) {
+  inputs(w, labels(rows * length, words).reshaped({rows, length}), labels(rows * length, words));
 }
+
+// Batch norm's averages move with every step, as they do in the peers.
+void finish(Work& w, mt::Tensor logits, mt::Optimizer&& optimizer) {
+  w.loss = mt::reduce_mean(mt::sparse_softmax_cross_entropy(logits, w.label), "loss");
+  auto ops = mt::Graph::current().collections().get(mt::kUpdateOps);
+  ops.push_back(optimizer.minimize(w.loss));
+  w.train = mt::group(ops, "train");
+}
+
+mt::Momentum momentum() { return mt::Momentum(0.01, {.momentum = 0.9}); }
 
 // 16-64-64-4, tanh, Adam.
 void build_tiny(Work& w) {
-  w.batch = 32;
+  w.warm = 30;
   w.steps = 500;
-  inputs(w, 16, 4);
+  images(w, {32, 16}, 4);
   auto h = mt::tanh(dense("fc0", w.x, 64));
   h = mt::tanh(dense("fc1", h, 64));
-  finish(w, dense("fc2", h, 4));
-  w.train = mt::Adam(1e-3).minimize(w.loss);
+  finish(w, dense("fc2", h, 4), mt::Adam(1e-3));
 }
 
 // 784-256-10, ReLU, momentum.
 void build_mlp(Work& w) {
-  w.batch = 64;
-  inputs(w, 784, 10);
-  finish(w, dense("fc1", mt::relu(dense("fc0", w.x, 256)), 10));
-  w.train = mt::Momentum(0.01, {.momentum = 0.9}).minimize(w.loss);
+  w.warm = 30;
+  w.steps = 300;
+  images(w, {64, 784}, 10);
+  finish(w, dense("fc1", mt::relu(dense("fc0", w.x, 256)), 10), momentum());
 }
 
-mt::Tensor weight(const std::string& name, mt::Shape shape) {
-  return mt::get_variable(name, {.shape = shape, .initializer = mt::uniform_init(-0.05, 0.05)});
+void build_mnist(Work& w) {
+  w.warm = 5;
+  w.steps = 10;
+  images(w, {128, 28, 28, 1}, 10);
+  finish(w, mt::zoo::convnet(w.x), mt::Adam(1e-3));
 }
 
-// Embedding 10000 x 650, two LSTM layers of 650, 35 steps, output 10000, momentum.
+void build_cifar(Work& w) {
+  w.warm = 3;
+  w.steps = 5;
+  images(w, {128, 32, 32, 3}, 10);
+  finish(w, mt::zoo::cifar_resnet(w.x, {.depth = 20, .shortcut = mt::ResidualShortcut::projection}), momentum());
+}
+
+void build_resnet50(Work& w) {
+  w.warm = 1;
+  w.steps = 2;
+  images(w, {16, 224, 224, 3}, 1000);
+  finish(w, mt::zoo::resnet(w.x, {.depth = 50}), momentum());
+}
+
 void build_lstm(Work& w) {
-  constexpr int64_t kSteps = 35, kUnits = 650, kWords = 10000;
-  w.batch = 20;
+  w.warm = 2;
+  w.steps = 3;
+  tokens(w, 20, 35, 10000);
+  const auto y = mt::zoo::lstm_language_model(w.x, {.vocabulary = 10000, .units = 650, .layers = 2});
+  finish(w, mt::reshape(y.logits, {-1, 10000}), momentum());
+}
+
+void build_gptmini(Work& w) {
   w.warm = 2;
   w.steps = 5;
-  w.x = mt::placeholder({w.batch, kSteps}, mt::i32, "x");
-  w.label = mt::placeholder({kSteps * w.batch}, mt::i32, "label");
-  w.x_value = labels(kSteps * w.batch, kWords).reshaped({w.batch, kSteps});
-  w.label_value = labels(kSteps * w.batch, kWords);
-  std::vector<mt::LstmWeights> layers;
-  for (const char* name : {"lstm0", "lstm1"}) {
-    mt::VariableScope scope(name);
-    layers.push_back(
-        {weight("Wx", {kUnits, 4 * kUnits}), weight("Wh", {kUnits, 4 * kUnits}), weight("b", {4 * kUnits})});
-  }
-  const auto x = mt::embedding_lookup(weight("embedding", {kWords, kUnits}), w.x);
-  const auto y = mt::lstm_stack(x, layers, {}, {.forget_bias = 0}).y;
-  finish(w, dense("fc", mt::reshape(y, {-1, kUnits}), kWords));
-  w.train = mt::Momentum(0.01, {.momentum = 0.9}).minimize(w.loss);
+  tokens(w, 8, 256, 512);
+  const auto logits =
+      mt::zoo::gpt(w.x, {.vocabulary = 512, .context = 256, .width = 256, .layers = 4, .heads = 4, .dropout = 0});
+  finish(w, mt::reshape(logits, {-1, 512}), mt::Adam(1e-3));
 }
+
+struct Builder {
+  const char* name;
+  void (*build)(Work&);
+};
+constexpr Builder kBuilders[] = {{"tiny", build_tiny},      {"mlp", build_mlp},           {"mnist", build_mnist},
+                                 {"cifar", build_cifar},    {"resnet50", build_resnet50}, {"lstm", build_lstm},
+                                 {"gptmini", build_gptmini}};
 
 }  // namespace
 
-std::vector<std::string> work_names() { return {"tiny", "mlp", "lstm"}; }
+std::vector<std::string> work_names() {
+  std::vector<std::string> names;
+  for (const Builder& b : kBuilders) names.emplace_back(b.name);
+  return names;
+}
 
 Work build_work(const std::string& name) {
   Work w;
   w.name = name;
-  if (name == "tiny") build_tiny(w);
-  else if (name == "mlp") build_mlp(w);
-  else if (name == "lstm") build_lstm(w);
-  else throw mt::NotFound(mt::str("[bench] there is no work '", name, "'.", mt::did_you_mean(name, work_names())));
-  return w;
+  for (const Builder& b : kBuilders) {
+    if (name != b.name) continue;
+    const mt::TowerContext tower("", true);
+    b.build(w);
+    return w;
+  }
+  throw mt::NotFound(mt::str("[bench] there is no work '", name, "'.", mt::did_you_mean(name, work_names())));
 }
 
 }  // namespace bench

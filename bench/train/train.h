@@ -13,7 +13,7 @@ struct Work {
   martello::Tensor x, label, loss;
   martello::Operation train;
   martello::HostTensor x_value, label_value;
-  int warm = 30, steps = 300;
+  int warm = 0, steps = 0;
 };
 
 std::vector<std::string> work_names();

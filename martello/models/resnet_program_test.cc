@@ -11,7 +11,7 @@
 #include <martello/ops/pad.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/sparse_softmax_cross_entropy.h>
-#include <martello/optim/optimizer.h>
+#include <martello/optim/optimizers.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 #include <martello/tower/tower_context.h>

@@ -152,7 +152,7 @@ class Compiler {
     const bool writes = std::any_of(schedule_.nodes.begin(), schedule_.nodes.end(),
                                     [](const ScheduledNode& s) { return s.phase == Phase::update; });
     if (writes) return -1;
-    const Tensor source = source_step(node.inputs[0]);
+    const Tensor source = alias_source(node.inputs[0]);
     return source.node()->def == &op_variable ? program_->values[static_cast<size_t>(value_of(source))].index : -1;
   }
 

@@ -80,7 +80,7 @@ Tensor cifar_resnet(Tensor image, const CifarResNetOptions& o, SourceLine line) 
                            {.filters = 16 << stage,
                             .stride = i == 0 && stage > 0 ? 2 : 1,
                             .order = order_of(o.order, i == 0 && stage == 0),
-                            .shortcut = ResidualShortcut::pool_and_pad,
+                            .shortcut = o.shortcut,
                             .squeeze_ratio = o.squeeze_ratio,
                             .data_format = o.data_format});
     return head(x, o.order, o.classes, o.data_format);

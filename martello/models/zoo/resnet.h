@@ -19,10 +19,11 @@ struct CifarResNetOptions {
   int depth = 20;  // 6 n + 2
   int classes = 10;
   ResidualOrder order = ResidualOrder::post;
+  ResidualShortcut shortcut = ResidualShortcut::pool_and_pad;
   int squeeze_ratio = 0;
   DataFormat data_format = DataFormat::nhwc;
 };
-// For images of about 32 x 32: three stages of n basic blocks, shortcuts without parameters. Layers are named conv0,
+// For images of about 32 x 32: three stages of n basic blocks. Layers are named conv0,
 // res<stage>.<i>, linear.
 Tensor cifar_resnet(Tensor image, const CifarResNetOptions& options = {}, SourceLine line = SourceLine::current());
 
