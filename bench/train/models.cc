@@ -125,6 +125,7 @@ Work build_work(const std::string& name) {
   for (const Builder& b : kBuilders) {
     if (name != b.name) continue;
     const mt::TowerContext tower("", true);
+    mt::disable_layer_logging();
     b.build(w);
     return w;
   }
