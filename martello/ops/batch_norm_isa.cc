@@ -93,11 +93,17 @@ inline Vec<T> incoming(const T* dy, Vec<T>& x, const ChannelAffine<T>& p, int64_
   return relu ? relu_slope(distance * load(p.scale + i, n) + load(p.beta + i, n), g) : g;
 }
 
+template <class T>
+constexpr int64_t kAhead = 8192 / static_cast<int64_t>(sizeof(T));
 template <int K, bool relu, class T>
 void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const ChannelAffine<T>& p, T* sum,
                   T* product) {
   for_vectors<T>(width, [&](int64_t i, int64_t n) {
     Vec<T> s(0), q(0);
+    if (K == 1) {
+      __builtin_prefetch(x + i + kAhead<T>);
+      __builtin_prefetch(dy + i + kAhead<T>);
+    }
     for (int k = 0; k < K; ++k) {
       Vec<T> d = load(x + k * stride + i, n);
       const Vec<T> g = incoming<relu>(dy + k * stride + i, d, p, i, n);
