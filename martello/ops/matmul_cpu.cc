@@ -3,6 +3,7 @@
 #include <martello/base/threads.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/onednn.h>
+#include <martello/kernel/cpu/strided_copy.h>
 #include <martello/ops/internal/gemm_loops.h>
 #include <martello/ops/internal/matmul_plan.h>
 #include <martello/ops/matmul.h>
@@ -198,12 +199,47 @@ onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& s, c
                              plan.threads);
 }
 
+// A transposed a with rows of no whole vectors costs the library a seventh of its speed, and a copy that is not
+// transposed next to nothing beside a large product. Any other a it takes as it is.
+class UprightA {
+ public:
+  UprightA(const MatmulSizes& s, const MatmulFlags& flags)
+      : copy_({{s.m, 1, s.k}, {s.k, s.m, 1}}, sizeof(float)),
+        is_made_(flags.transpose_a && s.batch.empty() && s.m % 16 != 0 && s.multiplications() > kLargeProduct),
+        bytes_(is_made_ ? align_up(checked_mul(s.m, s.k) * int64_t{sizeof(float)}, 64) : 0) {}
+
+  bool is_made() const { return is_made_; }
+  int64_t bytes() const { return bytes_; }
+  // Calls f(run) with the copy instead of a; `in` is its room.
+  template <class F>
+  void run(const KernelRun& run, int inputs, F f) const {
+    if (!is_made_) return f(run);
+    RunTensor in[3];
+    std::copy(run.in_, run.in_ + inputs, in);
+    copy_.run(in[0].data, run.scratch, run.threads);
+    in[0].data = run.scratch;
+    KernelRun with_copy = run;
+    with_copy.in_ = in;
+    with_copy.scratch = run.scratch + bytes_;
+    f(with_copy);
+  }
+
+ private:
+  static constexpr double kLargeProduct = 1 << 28;
+  cpu::StridedCopy copy_;
+  bool is_made_;
+  int64_t bytes_;
+};
+
 Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
   using onednn::Role, onednn::Side;
+  const UprightA upright(sizes, flags);
+  MatmulFlags asked = flags;
+  asked.transpose_a = flags.transpose_a && !upright.is_made();
   std::vector<onednn::Binding> bindings = {
       {Role::src, Side::input, 0}, {Role::weights, Side::input, 1}, {Role::dst, Side::output, 0}};
   if (flags.has_bias) bindings.push_back({Role::bias, Side::input, 2});
-  const Kernel whole = onednn::make_kernel(library_matmul(plan, sizes, flags), bindings);
+  const Kernel whole = onednn::make_kernel(library_matmul(plan, sizes, asked), bindings);
   // The library's kernel has a fixed k; a sum over fewer rows is ours.
   const OwnGemm<float> part(sizes, flags);
   const RunRows rows(plan, flags);
@@ -212,11 +248,11 @@ Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Ma
     return [=, call = whole.bind(addresses)](const KernelRun& run) {
       const int64_t k = rows.begin(run);
       if (k != rows.planned_k()) return part.run(run, k);
-      call(run);
+      upright.run(run, flags.has_bias ? 3 : 2, call);
       internal::relu_in_place(run, run.out<float>(0).data(), relu_count);
     };
   };
-  const int64_t scratch = std::max(whole.scratch_bytes(), part.scratch_bytes());
+  const int64_t scratch = std::max(upright.bytes() + whole.scratch_bytes(), part.scratch_bytes());
   return Kernel::with_bind(bind).scratch(scratch).implementation(whole.implementation());
 }
 
