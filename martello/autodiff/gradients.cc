@@ -2,7 +2,7 @@
 
 #include <martello/autodiff/accumulate.h>
 #include <martello/base/error.h>
-#include <martello/graph/node.h>
+#include <martello/graph/build_context.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/like.h>
 
@@ -144,6 +144,21 @@ class Differentiation final : public GradientBuilder {
   std::unordered_map<std::pair<OpNode*, int>, std::vector<Tensor>, KeyHash> contributions_;
 };
 
+// Nodes made while it lives belong to a backward part.
+class BackwardPart {
+ public:
+  BackwardPart() : context_(internal::get_build_context()), previous_(context_.is_backward) {
+    context_.is_backward = true;
+  }
+  ~BackwardPart() { context_.is_backward = previous_; }
+  BackwardPart(const BackwardPart&) = delete;
+  BackwardPart& operator=(const BackwardPart&) = delete;
+
+ private:
+  internal::BuildContext& context_;
+  bool previous_;
+};
+
 void check_ends(const TensorList& ys, const TensorList& xs, const TensorList& grad_ys) {
   const Graph::Impl& graph = Graph::current().impl();
   const auto check = [&](const Tensor& t, const char* what) {
@@ -183,6 +198,7 @@ TensorList gradients(const TensorList& ys, const TensorList& xs, const TensorLis
     check_ends(ys, xs, grad_ys);
     NameScope scope(name.text());
     LineScope line(name.line());
+    BackwardPart backward;
     Differentiation differentiation(ys, xs);
     for (size_t i = 0; i < ys.size(); ++i) {
       if (!grad_ys.empty() && grad_ys[i].is_null()) continue;

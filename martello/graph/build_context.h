@@ -17,6 +17,8 @@ struct BuildContext {
   std::string variable_scope;
   Reuse reuse = Reuse::no;
   std::string device;
+  int64_t recompute_scope = 0;
+  bool is_backward = false;  // gradients() is at work
   std::vector<OpNode*> controls;
   std::vector<ScopedOverride> overrides;
   std::vector<std::shared_ptr<const void>> variable_getters;  // of ops/variable.h, innermost last

@@ -89,6 +89,8 @@ class BodyCopy {
     OpNode* made =
         to_.add(*node.def, std::move(inputs), std::move(attrs), to_.unique_name(prefix_ + node.name), node.line);
     made->device = node.device;
+    made->recompute_scope = node.recompute_scope;
+    made->is_backward = node.is_backward;
     made->gradient_override = node.gradient_override;
     if (actions_ == Actions::keep) nodes_[&node] = made;
     for (size_t i = 0; i < made->outputs.size(); ++i) copies_[&node].push_back(made->output(static_cast<int>(i)));

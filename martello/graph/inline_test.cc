@@ -44,7 +44,7 @@ TEST(inline_subgraph, adds_what_the_outputs_need_under_free_names) {
   verify(scope.graph());
 }
 
-TEST(inline_subgraph, keeps_control_edges_devices_and_lines) {
+TEST(inline_subgraph, keeps_control_edges_devices_scopes_and_lines) {
   GraphScope scope;
   const Tensor x = placeholder({2}, f32, "x");
   unsigned line = 0;
@@ -52,6 +52,7 @@ TEST(inline_subgraph, keeps_control_edges_devices_and_lines) {
     const Tensor first = twice(in[0], "first");
     ControlDependencies after({first.op()});
     DeviceScope on("cpu:3");
+    RecomputeScope again;
     line = __LINE__ + 1;
     return TensorList{twice(in[0], "second")};
   });
@@ -60,6 +61,7 @@ TEST(inline_subgraph, keeps_control_edges_devices_and_lines) {
   EXPECT_EQ(y.node()->controls[0]->name, "first");
   EXPECT_EQ(y.node()->controls[0]->graph, y.node()->graph);
   EXPECT_EQ(y.node()->device, "cpu:3");
+  EXPECT_EQ(y.node()->recompute_scope, 1);
   EXPECT_EQ(y.node()->line.line, line);
 }
 

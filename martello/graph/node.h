@@ -36,7 +36,9 @@ struct OpNode {
   Attrs attrs;
   std::vector<NodeOutput> outputs;
   SourceLine line;
-  std::string device;  // "" lets the planner choose
+  std::string device;           // "" lets the planner choose
+  int64_t recompute_scope = 0;  // which RecomputeScope it was made in; 0: none
+  bool is_backward = false;     // made by gradients()
   std::shared_ptr<const GradientOverrideEntry> gradient_override;
   Graph::Impl* graph = nullptr;
 
@@ -73,6 +75,7 @@ struct Graph::Impl : std::enable_shared_from_this<Graph::Impl> {
   std::vector<std::shared_ptr<const std::string>> files;  // file names of parsed source lines
   int64_t next_id = 0;
   int64_t next_symbol = -2;
+  int64_t next_recompute_scope = 1;
   int64_t rewirings = 0;  // edits of existing nodes: plans made before are stale
   uint64_t seed = 0x4d617274656c6c6fULL;
   bool finalized = false;

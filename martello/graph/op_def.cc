@@ -136,6 +136,8 @@ Operation add_operation(const OpDef& def, const std::vector<Operand>& in, Attrs 
   OpNode* node = graph.add(def, std::move(inputs), std::move(attrs),
                            graph.unique_name(context.name_scope + std::string(name.text())), line);
   node->device = context.device;
+  node->recompute_scope = context.is_backward || graph.is_inside_initializer() ? 0 : context.recompute_scope;
+  node->is_backward = context.is_backward;
   node->controls = context.controls;
   for (auto it = context.overrides.rbegin(); it != context.overrides.rend() && !node->gradient_override; ++it)
     if (it->op == def.name) node->gradient_override = it->entry;

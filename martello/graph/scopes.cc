@@ -146,6 +146,16 @@ DeviceScope::~DeviceScope() {
 }
 std::string DeviceScope::current_device() { return get_build_context().device; }
 
+RecomputeScope::RecomputeScope(SourceLine line) {
+  auto& context = get_build_context("recompute_scope", "", line);
+  previous_ = context.recompute_scope;
+  context.recompute_scope = context.graph->next_recompute_scope++;
+  open_ = internal::OpenScope("recompute_scope", "");
+}
+RecomputeScope::~RecomputeScope() {
+  if (auto* context = open_.close()) context->recompute_scope = previous_;
+}
+
 ControlDependencies::ControlDependencies(std::vector<Operation> after, SourceLine line) {
   auto& context = get_build_context("control_dependencies", "", line);
   previous_ = context.controls.size();

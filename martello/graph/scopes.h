@@ -91,6 +91,24 @@ class DeviceScope {
   internal::OpenScope open_;
 };
 
+// Values made inside that only gradients need later are not kept for them but computed again, where that is cheap and
+// takes less memory, from values made outside; the results are the same bits. One scope per block keeps what flows from
+// block to block; random ops give the same numbers again.
+//   Tensor y = matmul(x, w);
+//   RecomputeScope again;
+//   x = dropout(gelu(y + b), {.rate = 0.1});  // y stays, the dropped-out activation does not
+class RecomputeScope {
+ public:
+  [[nodiscard]] explicit RecomputeScope(SourceLine line = SourceLine::current());
+  ~RecomputeScope();
+  RecomputeScope(const RecomputeScope&) = delete;
+  RecomputeScope& operator=(const RecomputeScope&) = delete;
+
+ private:
+  int64_t previous_;
+  internal::OpenScope open_;
+};
+
 // Nodes made inside run after these operations.
 class ControlDependencies {
  public:

@@ -94,6 +94,23 @@ TEST(scopes, device_scopes_place_nodes) {
   EXPECT_PRED_FORMAT2(IsSubstring, "scopes_test.cc:", error_of([] { DeviceScope on("tpu:0"); }));
 }
 
+TEST(scopes, recompute_scopes_are_numbered) {
+  GraphScope scope;
+  EXPECT_EQ(x_of().node()->recompute_scope, 0);
+  {
+    RecomputeScope outer;
+    EXPECT_EQ(x_of().node()->recompute_scope, 1);
+    {
+      RecomputeScope inner;
+      EXPECT_EQ(x_of().node()->recompute_scope, 2);
+    }
+    EXPECT_EQ(x_of().node()->recompute_scope, 1);
+    GraphScope other;
+    EXPECT_EQ(x_of().node()->recompute_scope, 0);
+  }
+  EXPECT_EQ(x_of().node()->recompute_scope, 0);
+}
+
 TEST(scopes, control_dependencies_add_up_and_end) {
   GraphScope scope;
   const Tensor a = x_of("a"), b = x_of("b");

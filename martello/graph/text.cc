@@ -67,6 +67,8 @@ void append_node(std::string& out, const OpNode& node, TextOptions options, int 
   if (!attributes.empty()) out += str(" ", attributes);
   out += outputs_text(node) + controls_text(node);
   if (!node.device.empty()) out += str(" on(", quoted(node.device), ")");
+  if (node.recompute_scope > 0) out += str(" recompute(", node.recompute_scope, ")");
+  if (node.is_backward) out += " backward";
   if (node.gradient_override) out += str(" gradient(", quoted(node.gradient_override->name), ")");
   if (options.lines && node.line.known()) out += line_text(node.line);
   out += "\n";

@@ -71,6 +71,7 @@ void GraphReader::build() {
   set_order();
   impl.next_symbol = -2;
   for (const auto& node : impl.nodes) {
+    impl.next_recompute_scope = std::max(impl.next_recompute_scope, node->recompute_scope + 1);
     for (const NodeOutput& output : node->outputs) {
       for (int64_t d : output.shape.symbolic()) impl.next_symbol = std::min(impl.next_symbol, d - 1);
     }
@@ -117,6 +118,8 @@ void GraphReader::build_node(NodeStatement& node) {
   node.made = with_place(text_, node.position,
                          [&] { return graph_.impl().add(*node.def, std::move(inputs), node.attrs, node.name, line); });
   node.made->device = node.device;
+  node.made->recompute_scope = node.recompute_scope;
+  node.made->is_backward = node.is_backward;
   if (!node.gradient_override.empty()) node.made->gradient_override = lost_override(node.gradient_override);
   if (node.has_outputs) set_outputs(node);
   reserve_scopes(graph_.impl(), node.name);

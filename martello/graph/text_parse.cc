@@ -116,8 +116,18 @@ void GraphReader::read_suffixes(NodeStatement& node) {
   const size_t start = text_.position();
   if (text_.take_word("on")) node.device = bracketed("a device");
   if (!node.device.empty()) with_place(text_, start, [&] { node.device = Device::parse(node.device).str(); });
+  read_part(node);
   if (text_.take_word("gradient")) node.gradient_override = bracketed("a gradient's name");
   if (text_.take_word("at")) node.file = bracketed("a file");
+}
+
+void GraphReader::read_part(NodeStatement& node) {
+  if (text_.take_word("recompute")) {
+    text_.expect("(", "before a scope's number");
+    node.recompute_scope = text_.integer(1, std::numeric_limits<int>::max());
+    text_.expect(")", "after a scope's number");
+  }
+  node.is_backward = text_.take_word("backward");
 }
 
 }  // namespace internal

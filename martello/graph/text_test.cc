@@ -48,6 +48,7 @@ Graph rich_graph() {
   Tensor y;
   {
     DeviceScope on("cpu:1");
+    RecomputeScope again;
     ControlDependencies after({x.op(), h[1].op()});
     y = sum(h[1], h[0], "fc/sum");
   }
@@ -80,6 +81,22 @@ TEST(text, reads_like_this) {
             "%fc/halves = halves(%x) {axis=1} : f32[?0, 5], f32[?0, 5]\n"
             "%y = sum(%fc/halves, %fc/halves:1) : f32[?0, 5] after(%x) on(\"cpu:1\")\n");
   expect_round_trip(text);
+}
+
+TEST(text, recompute_scopes_and_backward_parts_come_back) {
+  const std::string text =
+      "martello graph 1\n"
+      "%x = placeholder() {shape=[4]} : f32[4]\n"
+      "%a = twice(%x) : f32[4] on(\"cpu:1\") recompute(3)\n"
+      "%b = twice(%a) : f32[4] backward\n";
+  expect_round_trip(text);
+  const Graph graph = parse_graph(text);
+  EXPECT_EQ(graph.get_operation("a").node()->recompute_scope, 3);
+  EXPECT_FALSE(graph.get_operation("a").node()->is_backward);
+  EXPECT_TRUE(graph.get_operation("b").node()->is_backward);
+  GraphScope scope(graph);
+  RecomputeScope again;
+  EXPECT_EQ(twice(graph.get_tensor("b")).node()->recompute_scope, 4);
 }
 
 TEST(text, bodies_are_indented_blocks) {

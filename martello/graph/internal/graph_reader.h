@@ -25,6 +25,8 @@ struct NodeStatement {
   bool has_outputs = false;
   std::string device, gradient_override, file;
   unsigned line = 0;
+  int64_t recompute_scope = 0;
+  bool is_backward = false;
   bool is_open = false;  // being built, or built
   OpNode* made = nullptr;
 };
@@ -51,6 +53,7 @@ class GraphReader {
   void read_node();
   void read_op(NodeStatement& node);
   void read_suffixes(NodeStatement& node);
+  void read_part(NodeStatement& node);
   std::vector<Reference> references(std::string_view what);
 
   void build();
