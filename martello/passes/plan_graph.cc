@@ -151,6 +151,8 @@ class Extraction {
     OpNode* made = plan_.impl().add(is_default ? op_identity : *node.def, std::move(inputs),
                                     is_default ? Attrs() : node.attrs, node.name, node.line);
     made->device = node.device;
+    made->recompute_scope = node.recompute_scope;
+    made->is_backward = node.is_backward;
     for (const OpNode* c : node.controls) made->controls.push_back(nodes_.at(c));
     nodes_[&node] = made;
   }

@@ -56,7 +56,7 @@ struct Pass {
   bool (*run)(PlanGraph&);
 };
 
-// In the order in which they run: prune, fold_constants, simplify, cse, fuse, assign_layout, place.
+// In the order in which they run: prune, fold_constants, simplify, cse, recompute, fuse, assign_layout, place.
 std::span<const Pass> all_passes();
 
 struct PassRun {
@@ -71,6 +71,7 @@ bool prune(PlanGraph& plan);           // nodes that no fetch or target needs =>
 bool fold_constants(PlanGraph& plan);  // op(constants) => constant;  shape(x) => constant
 bool simplify(PlanGraph& plan);        // x + 0 => x;  transpose(transpose(x)) => x ...
 bool cse(PlanGraph& plan);             // op(x), op(x) => one of them
+bool recompute(PlanGraph& plan);       // a cheap value kept for gradients => computed again for them (RecomputeScope)
 bool fuse(PlanGraph& plan);            // chains of element-wise ops, with a trailing reduction => fused
 bool assign_layout(PlanGraph& plan);   // conv2d(x, w) => conv2d(x, reorder(w)), in the layout the library wants
 bool place(PlanGraph& plan);           // a device for every node;  x on A used on B => copy on B

@@ -110,6 +110,8 @@ Tensor Rewrite::add(const OpNode& origin, std::string_view suffix, const OpDef& 
   OpNode* node = graph.add(def, std::move(inputs), std::move(attrs), graph.unique_name(str(origin.name, "/", suffix)),
                            origin.line);
   node->device = origin.device;
+  node->recompute_scope = origin.recompute_scope;
+  node->is_backward = origin.is_backward;
   return node->output(0);
 }
 

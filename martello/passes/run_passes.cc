@@ -10,10 +10,16 @@
 namespace martello {
 namespace {
 
-// A chain that simplify leaves dead is pruned before fuse looks at users.
+// A chain that simplify leaves dead is pruned before fuse looks at users. cse would undo recompute.
 constexpr Pass kPasses[] = {
-    {"prune", prune}, {"fold_constants", fold_constants}, {"simplify", simplify}, {"cse", cse},
-    {"fuse", fuse},   {"assign_layout", assign_layout},   {"place", place},
+    {"prune", prune},
+    {"fold_constants", fold_constants},
+    {"simplify", simplify},
+    {"cse", cse},
+    {"recompute", recompute},
+    {"fuse", fuse},
+    {"assign_layout", assign_layout},
+    {"place", place},
 };
 
 bool should_verify() {

@@ -56,6 +56,10 @@ class RandomGraph {
     for (int i = 0; i < 60; ++i) values_.push_back(grow());
     for (int i = 0; i < 6; ++i) fetches_.push_back(pick());
     fetches_.push_back(values_.back());
+    for (const auto& node : scope_.graph().impl().nodes) {
+      node->recompute_scope = static_cast<int64_t>(below(3));
+      node->is_backward = below(3) == 0;
+    }
   }
 
   PlanGraph plan() const {
@@ -162,7 +166,8 @@ TEST_P(SameBits, before_and_after) {
   EXPECT_GT(changed, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(passes, SameBits, ::testing::Values("fold_constants", "simplify", "cse", "fuse", "all"),
+INSTANTIATE_TEST_SUITE_P(passes, SameBits,
+                         ::testing::Values("fold_constants", "simplify", "cse", "recompute", "fuse", "all"),
                          [](const auto& row) { return std::string(row.param); });
 
 // Plans of one fetch with and without a pass, on the same feeds.
