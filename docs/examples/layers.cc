@@ -123,6 +123,15 @@ mt::Tensor reuse_example(mt::Tensor image) {
   return critic(image) - critic(image * 0.5);  // one critic/W
 }
 
+mt::Tensor recompute_example(mt::Tensor image) {
+  auto x = mt::fully_connected("fc0", image, {.units = 32});
+  {
+    mt::RecomputeScope again;  // fc0/output stays, the two results below do not
+    x = mt::dropout("drop", mt::gelu(x), {.rate = 0.1});
+  }
+  return mt::fully_connected("fc1", x, {.units = 10});
+}
+
 mt::Tensor zoo_example(mt::Tensor image) { return mt::zoo::cifar_resnet(image, {.depth = 8}); }
 
 struct Example {
@@ -162,6 +171,7 @@ int main() {
                               {"regularize", regularize_example},
                               {"freeze", freeze_example},
                               {"reuse", reuse_example},
+                              {"recompute", recompute_example},
                               {"zoo", zoo_example}};
   for (const Example& example : examples)
     for (bool is_training : {true, false}) run(example, is_training);
