@@ -1,3 +1,4 @@
+#include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/onednn_internal.h>
 
 #include <algorithm>
@@ -7,6 +8,13 @@ namespace martello::onednn {
 std::string version() {
   const dnnl_version_t* v = dnnl_version();
   return str("oneDNN ", v->major, ".", v->minor, ".", v->patch);
+}
+
+bool has_bf16() {
+  // Levels are sets of bits: a higher one has those of the lower.
+  const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto needed = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  return cpu::host_isa() == cpu::Isa::v4 && (has & needed) == needed;
 }
 
 const dnnl::engine& engine() {

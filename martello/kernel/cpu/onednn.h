@@ -11,6 +11,9 @@ namespace martello::onednn {
 
 // "oneDNN 2.6.3"
 std::string version();
+// Whether it computes in bf16 here: AVX-512, where it emulates bf16, or instructions for it. Its environment variables
+// (ONEDNN_MAX_CPU_ISA) and MARTELLO_ISA can say no.
+bool has_bf16();
 
 // How a tensor lies in memory: made from sizes and strides, or chosen by the library ("any" until then).
 class Layout {

@@ -45,6 +45,23 @@ TEST(onednn, kernels_run_on_addresses_that_change) {
   EXPECT_EQ(y2, (std::vector<float>{4, 5, 10, 11}));
 }
 
+TEST(onednn, multiplies_bf16_into_f32) {
+  if (!has_bf16()) GTEST_SKIP() << "needs AVX-512";
+  const Primitive p =
+      make_matmul(kOp, {.a = Layout({2, 3}, bf16), .b = Layout({3, 2}, bf16), .y = Layout({2, 2}, f32)}, 1);
+  Call call(p, {Role::src, Role::weights, Role::dst});
+  const std::vector<BFloat16> a{BFloat16(1), BFloat16(2), BFloat16(3), BFloat16(4), BFloat16(5), BFloat16(256)};
+  const std::vector<BFloat16> b{BFloat16(1), BFloat16(0), BFloat16(0), BFloat16(1), BFloat16(1), BFloat16(255)};
+  std::vector<float> y(4);
+  std::vector<std::byte> scratch(static_cast<size_t>(p.scratch_bytes()) + 64);
+  call.set(0, a.data());
+  call.set(1, b.data());
+  call.set(2, y.data());
+  if (p.scratch_bytes() > 0) call.set(3, scratch.data());
+  call.run();
+  EXPECT_EQ(y, (std::vector<float>{4, 767, 260, 65285}));
+}
+
 TEST(onednn, reorders_between_layouts) {
   const Primitive p = make_reorder(kOp, Layout({2, 3}, f32), Layout({2, 3}, {1, 2}, f32), 1);
   Call call(p, {Role::from, Role::to});
