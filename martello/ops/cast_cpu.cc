@@ -1,10 +1,15 @@
 #include <martello/base/threads.h>
 #include <martello/graph/kernel.h>
+#include <martello/kernel/cpu/isa.h>
+#include <martello/ops/internal/cast_loops.h>
 #include <martello/tensor/internal/convert.h>
 
 #include <algorithm>
 
 namespace martello {
+
+const cpu::CastLoops& cpu::cast_loops() { return of_host_isa(v2::bf16_loops, v3::bf16_loops, v4::bf16_loops); }
+
 namespace {
 
 // bool is read as bytes: one that came from outside may be any byte.
@@ -14,21 +19,12 @@ auto load(const void* x, int64_t i) {
   else return static_cast<const From*>(x)[i];
 }
 
-// As BFloat16(v), in a form that compilers turn into vector code.
-uint16_t to_bf16_bits(float v) {
-  const auto x = std::bit_cast<uint32_t>(v);
-  const uint32_t rounded = (x + 0x7fff + ((x >> 16) & 1)) >> 16, quiet = (x >> 16) | 0x40;
-  return static_cast<uint16_t>((x & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
-}
-
 template <class To, class From>
 void cast_chunk(const void* x, void* y, int64_t first, int64_t last) {
   if constexpr (std::is_same_v<To, BFloat16> && std::is_same_v<From, float>) {
-    for (int64_t i = first; i < last; ++i)
-      static_cast<BFloat16*>(y)[i].bits = to_bf16_bits(static_cast<const float*>(x)[i]);
+    cpu::cast_loops().narrow(static_cast<const float*>(x) + first, static_cast<uint16_t*>(y) + first, last - first);
   } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, BFloat16>) {
-    for (int64_t i = first; i < last; ++i)
-      static_cast<float*>(y)[i] = std::bit_cast<float>(uint32_t{static_cast<const BFloat16*>(x)[i].bits} << 16);
+    cpu::cast_loops().widen(static_cast<const uint16_t*>(x) + first, static_cast<float*>(y) + first, last - first);
   } else {
     for (int64_t i = first; i < last; ++i) static_cast<To*>(y)[i] = internal::converted<To>(load<From>(x, i));
   }

@@ -1,10 +1,13 @@
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/kernel/cpu/isa.h>
 #include <martello/ops/cast.h>
+#include <martello/ops/internal/cast_loops.h>
 #include <martello/testing/op_test.h>
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
 namespace martello::testing {
@@ -56,6 +59,25 @@ std::vector<OpCase> like_rows(Tensor (*f)(Operand, Name), double value) {
 static const OpTestRows op_test_rows_cast("cast", __FILE__, __LINE__, rows());
 static const OpTestRows op_test_rows_zeros_like("zeros_like", __FILE__, __LINE__, like_rows(zeros_like, 0));
 static const OpTestRows op_test_rows_ones_like("ones_like", __FILE__, __LINE__, like_rows(ones_like, 1));
+
+// Numbers around every rounding of bf16, NaN with all kinds of bits among them, at every level.
+TEST(cast_op, rounds_to_bf16_at_every_level) {
+  constexpr size_t kCount = 65536 * 7;
+  std::vector<float> x(kCount), wide(kCount);
+  std::vector<uint16_t> y(kCount);
+  constexpr uint32_t kLow[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x1234};
+  for (uint32_t i = 0; i < kCount; ++i) x[i] = std::bit_cast<float>(i / 7 << 16 | kLow[i % 7]);
+  const cpu::CastLoops* const levels[] = {&cpu::v2::bf16_loops, &cpu::v3::bf16_loops, &cpu::v4::bf16_loops};
+  for (int level = 0; level <= static_cast<int>(cpu::host_isa()); ++level) {
+    levels[level]->narrow(x.data(), y.data(), kCount - 3);
+    levels[level]->widen(y.data(), wide.data(), kCount - 3);
+    for (size_t i = 0; i < kCount - 3; ++i) {
+      ASSERT_EQ(y[i], BFloat16(x[i]).bits) << x[i] << " level " << level;
+      ASSERT_EQ(std::isnan(wide[i]), std::isnan(x[i])) << level;
+      ASSERT_EQ(std::bit_cast<uint32_t>(wide[i]), uint32_t{y[i]} << 16);
+    }
+  }
+}
 
 TEST(cast_op, passes_known_sizes_on) {
   const GraphScope scope;

@@ -14,11 +14,19 @@ std::vector<std::string> enum_names(LinearActivation) { return {"none", "relu"};
 
 namespace {
 
+MatmulAttrs product_of(const LinearAttrs& attrs) {
+  return {.transpose_a = attrs.transpose_x, .transpose_b = attrs.transpose_w, .widen = attrs.widen};
+}
+
 std::vector<TensorSpec> linear_shape(const ShapeContext& c) {
   const auto& attrs = c.attrs<LinearAttrs>();
-  const TensorSpec y = internal::matmul_spec(c, attrs.transpose_x, attrs.transpose_w, "x", "w");
-  c.check_floating(0);
-  c.check_same_dtype(2, 0);
+  const TensorSpec y = internal::matmul_spec(c, product_of(attrs), "x", "w");
+  if (attrs.widen) {
+    c.check_dtype(2, f32);
+  } else {
+    c.check_floating(0);
+    c.check_same_dtype(2, 0);
+  }
   c.check_rank(2, 1);
   const int64_t n = internal::dim_of(y.shape, y.shape.rank() - 1), bias = internal::dim_of(c.in[2].shape, 0);
   MARTELLO_CHECK(internal::may_be_equal(n, bias), c.where(), "w gives ", n, " columns but b has ", bias, " numbers (w ",
@@ -31,7 +39,7 @@ TensorList linear_gradient(const GradContext& c) {
   const auto& attrs = c.attrs<LinearAttrs>();
   Tensor dz = c.grad(0);
   if (attrs.activation == LinearActivation::relu) dz = where(c.output(0) > 0, dz, 0.0);
-  const auto d = internal::matmul_gradients(c, dz, attrs.transpose_x, attrs.transpose_w);
+  const auto d = internal::matmul_gradients(c, dz, product_of(attrs));
   return TensorList{d.a, d.b, dz};
 }
 

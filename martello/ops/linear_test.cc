@@ -5,6 +5,7 @@
 #include <martello/testing/op_test.h>
 #include <martello/testing/run_kernel.h>
 
+#include <array>
 #include <cmath>
 
 namespace martello {
@@ -79,10 +80,24 @@ TEST(linear, keeps_non_finite_values) {
   }
 }
 
+TEST(linear, widens_bf16_with_the_bits_of_the_three_ops) {
+  for (const auto& [m, k, n] : {std::array<int64_t, 3>{32, 16, 64}, {64, 784, 256}, {300, 70, 333}}) {
+    const HostTensor x = randn({m, k}, 1).cast(bf16), w = randn({k, n}, 2).cast(bf16), b = randn({n}, 3).cast(f32);
+    const HostTensor y = run_kernel(op_matmul, {x, w}, Attrs(MatmulAttrs{.widen = true}))[0];
+    const LinearAttrs attrs{.activation = kRelu, .widen = true};
+    EXPECT_TRUE(run_kernel(op_linear, {x, w, b}, Attrs(attrs))[0].same_bits(add_bias(y, b, true))) << m;
+  }
+}
+
 Tensor x(Shape shape, DType dtype = f32) { return placeholder(std::move(shape), dtype, "x"); }
 OP_REFUSES(linear, a_bias_of_another_size, [] { linear(x({2, 3}), x({3, 4}), x({5})); }, {"4 columns", "5 numbers"})
 OP_REFUSES(linear, a_bias_matrix, [] { linear(x({2, 3}), x({3, 4}), x({1, 4})); }, {"rank 1", "[1, 4]"})
 OP_REFUSES(linear, whole_numbers, [] { linear(x({2, 3}, i32), x({3, 4}, i32), x({4}, i32)); }, {"i32", "f32 or f64"})
+OP_REFUSES(linear, a_narrow_bias,
+           [] {
+             linear(x({2, 3}, bf16), x({3, 4}, bf16), x({4}, bf16), {.widen = true});
+           },
+           {"b", "bf16", "f32"})
 OP_REFUSES(linear, a_bias_of_another_dtype, [] { linear(x({2, 3}), x({3, 4}), x({4}, f64)); }, {"f64", "f32"})
 
 }  // namespace

@@ -14,13 +14,11 @@ constinit const OpDef op_matmul = {
     .attrs = &attrs_type<MatmulAttrs>,
     .shape =
         [](const ShapeContext& c) {
-          const auto& attrs = c.attrs<MatmulAttrs>();
-          return std::vector<TensorSpec>{internal::matmul_spec(c, attrs.transpose_a, attrs.transpose_b, "a", "b")};
+          return std::vector<TensorSpec>{internal::matmul_spec(c, c.attrs<MatmulAttrs>(), "a", "b")};
         },
     .gradient =
         [](const GradContext& c) {
-          const auto& attrs = c.attrs<MatmulAttrs>();
-          const auto d = internal::matmul_gradients(c, c.grad(0), attrs.transpose_a, attrs.transpose_b);
+          const auto d = internal::matmul_gradients(c, c.grad(0), c.attrs<MatmulAttrs>());
           return TensorList{d.a, d.b};
         },
     .cpu = matmul_cpu,

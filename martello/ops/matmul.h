@@ -7,10 +7,12 @@ namespace martello {
 struct MatmulAttrs {
   bool transpose_a = false;
   bool transpose_b = false;
+  bool widen = false;  // a and b are bf16, sums and y f32; the lower_precision pass makes it, models may too
   bool operator==(const MatmulAttrs&) const = default;
   static void fields(auto& self, auto&& f) {
     f("transpose_a", self.transpose_a);
     f("transpose_b", self.transpose_b);
+    f("widen", self.widen);
   }
 };
 // y = a b over the last two dimensions, each transposed on demand: [..., m, k] x [..., k, n] -> [..., m, n]. Dimensions

@@ -3,8 +3,8 @@
 #include <martello/base/threads.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/onednn.h>
-#include <martello/kernel/cpu/strided_copy.h>
 #include <martello/ops/internal/gemm_loops.h>
+#include <martello/ops/internal/matmul_factors.h>
 #include <martello/ops/internal/matmul_plan.h>
 #include <martello/ops/matmul.h>
 
@@ -29,7 +29,7 @@ namespace {
 using internal::MatmulFlags;
 using internal::MatmulSizes;
 
-// Own loops for f64 and for f32 products so small that a call of the library costs as much as its work.
+// Own loops for f64 and for products so small that a call of the library costs as much as its work.
 template <class T>
 class OwnGemm {
  public:
@@ -168,101 +168,47 @@ class RunRows {
 template <class Loops>
 Kernel own_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
   const Loops loops(sizes, flags);
-  Kernel kernel([loops, rows = RunRows(plan, flags)](const KernelRun& run) { loops.run(run, rows.begin(run)); });
-  return kernel.scratch(loops.scratch_bytes());
+  const internal::WideFactors wide(plan);
+  Kernel kernel([=, rows = RunRows(plan, flags)](const KernelRun& run) {
+    const int64_t k = rows.begin(run);
+    wide.run(run, flags.has_bias, [&](const KernelRun& f32_run) { loops.run(f32_run, k); });
+  });
+  return kernel.scratch(checked_add(wide.bytes(), loops.scratch_bytes()));
 }
-
-// The layout of a matrix per batch. One row or column is never transposed: the library likes its strides dense.
-onednn::Layout matrix_layout(const MatmulSizes& s, int64_t internal::BatchDim::*step, int64_t rows, int64_t columns,
-                             bool transpose) {
-  std::vector<int64_t> dims, strides;
-  for (const auto& d : s.batch) {
-    dims.push_back(d.*step == 0 ? 1 : d.size);
-    strides.push_back(d.*step == 0 ? rows * columns : d.*step);
-  }
-  const bool is_transposed = transpose && rows > 1 && columns > 1;
-  dims.insert(dims.end(), {rows, columns});
-  strides.insert(strides.end(), {is_transposed ? 1 : columns, is_transposed ? rows : 1});
-  return onednn::Layout(dims, strides, f32);
-}
-
-onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& s, const MatmulFlags& flags) {
-  std::vector<int64_t> y, bias(s.batch.size() + 1, 1);
-  for (const auto& d : s.batch) y.push_back(d.size);
-  y.insert(y.end(), {s.m, s.n});
-  bias.push_back(s.n);
-  return onednn::make_matmul(plan.op,
-                             {.a = matrix_layout(s, &internal::BatchDim::a, s.m, s.k, flags.transpose_a),
-                              .b = matrix_layout(s, &internal::BatchDim::b, s.k, s.n, flags.transpose_b),
-                              .y = onednn::Layout(y, f32),
-                              .bias = flags.has_bias ? onednn::Layout(bias, f32) : onednn::Layout()},
-                             plan.threads);
-}
-
-// A transposed a with rows of no whole vectors costs the library a seventh of its speed, and a copy that is not
-// transposed next to nothing beside a large product. Any other a it takes as it is.
-class UprightA {
- public:
-  UprightA(const MatmulSizes& s, const MatmulFlags& flags)
-      : copy_({{s.m, 1, s.k}, {s.k, s.m, 1}}, sizeof(float)),
-        is_made_(flags.transpose_a && s.batch.empty() && s.m % 16 != 0 && s.multiplications() > kLargeProduct),
-        bytes_(is_made_ ? align_up(checked_mul(s.m, s.k) * int64_t{sizeof(float)}, 64) : 0) {}
-
-  bool is_made() const { return is_made_; }
-  int64_t bytes() const { return bytes_; }
-  // Calls f(run) with the copy instead of a; `in` is its room.
-  template <class F>
-  void run(const KernelRun& run, int inputs, F f) const {
-    if (!is_made_) return f(run);
-    RunTensor in[3];
-    std::copy(run.in_, run.in_ + inputs, in);
-    copy_.run(in[0].data, run.scratch, run.threads);
-    in[0].data = run.scratch;
-    KernelRun with_copy = run;
-    with_copy.in_ = in;
-    with_copy.scratch = run.scratch + bytes_;
-    f(with_copy);
-  }
-
- private:
-  static constexpr double kLargeProduct = 1 << 28;
-  cpu::StridedCopy copy_;
-  bool is_made_;
-  int64_t bytes_;
-};
 
 Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
   using onednn::Role, onednn::Side;
-  const UprightA upright(sizes, flags);
+  const internal::UprightA upright(sizes, flags, size_of(plan.in[0].dtype));
   MatmulFlags asked = flags;
   asked.transpose_a = flags.transpose_a && !upright.is_made();
   std::vector<onednn::Binding> bindings = {
       {Role::src, Side::input, 0}, {Role::weights, Side::input, 1}, {Role::dst, Side::output, 0}};
   if (flags.has_bias) bindings.push_back({Role::bias, Side::input, 2});
-  const Kernel whole = onednn::make_kernel(library_matmul(plan, sizes, asked), bindings);
+  const Kernel whole = onednn::make_kernel(internal::library_matmul(plan, sizes, asked), bindings);
   // The library's kernel has a fixed k; a sum over fewer rows is ours.
   const OwnGemm<float> part(sizes, flags);
+  const internal::WideFactors wide(plan);
   const RunRows rows(plan, flags);
   const int64_t relu_count = flags.relu ? plan.out[0].shape.num_elements() : 0;
   const auto bind = [=](const KernelRun& addresses) -> BoundKernel {
     return [=, call = whole.bind(addresses)](const KernelRun& run) {
       const int64_t k = rows.begin(run);
-      if (k != rows.planned_k()) return part.run(run, k);
-      upright.run(run, flags.has_bias ? 3 : 2, call);
+      if (k != rows.planned_k())
+        return wide.run(run, flags.has_bias, [&](const KernelRun& f32_run) { part.run(f32_run, k); });
+      upright.run(run, flags.has_bias, call);
       internal::relu_in_place(run, run.out<float>(0).data(), relu_count);
     };
   };
-  const int64_t scratch = std::max(upright.bytes() + whole.scratch_bytes(), part.scratch_bytes());
+  const int64_t scratch =
+      std::max(upright.bytes() + whole.scratch_bytes(), checked_add(wide.bytes(), part.scratch_bytes()));
   return Kernel::with_bind(bind).scratch(scratch).implementation(whole.implementation());
 }
 
-// Measured: own loops win up to here on one thread. Decided by sizes alone, because neither the number of threads nor
-// the level may change bits.
-constexpr double kSmallProduct = 1 << 18;
-
+// y is f32, its factors are too or bf16.
 Kernel f32_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
-  if (sizes.multiplications() <= kSmallProduct) return own_kernel<OwnGemm<float>>(plan, sizes, flags);
-  return library_kernel(plan, sizes, flags);
+  const bool is_for_library = sizes.multiplications() > internal::kSmallProduct;
+  if (is_for_library && (plan.in[0].dtype == f32 || onednn::has_bf16())) return library_kernel(plan, sizes, flags);
+  return own_kernel<OwnGemm<float>>(plan, sizes, flags);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/ops/broadcast.h>
+#include <martello/ops/cast.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/internal/matmul_shape.h>
 #include <martello/ops/matmul.h>
@@ -10,9 +11,10 @@ namespace {
 
 constexpr DTypeSet kMatmulDTypes = DTypeSet::of(f32, f64, i32, i64);
 
-void check_matmul_dtypes(const ShapeContext& c, const char* a, const char* b) {
+void check_matmul_dtypes(const ShapeContext& c, const MatmulAttrs& attrs, const char* a, const char* b) {
   MARTELLO_CHECK(c.in[0].dtype == c.in[1].dtype, c.where(), a, " is ", c.in[0].str(), " but ", b, " is ", c.in[1].str(),
                  ". Use cast().");
+  if (attrs.widen) return c.check_dtype(0, bf16);
   MARTELLO_CHECK(kMatmulDTypes.has(c.in[0].dtype), c.where(), "has kernels for ", kMatmulDTypes, " but ", a, " is ",
                  c.in[0].str(), ". Use cast().");
 }
@@ -23,8 +25,9 @@ double flops_of(double m, double n, double k, double batch) { return 2 * m * n *
 
 }  // namespace
 
-TensorSpec matmul_spec(const ShapeContext& c, bool transpose_a, bool transpose_b, const char* a, const char* b) {
-  check_matmul_dtypes(c, a, b);
+TensorSpec matmul_spec(const ShapeContext& c, const MatmulAttrs& attrs, const char* a, const char* b) {
+  check_matmul_dtypes(c, attrs, a, b);
+  const bool transpose_a = attrs.transpose_a, transpose_b = attrs.transpose_b;
   const Shape &sa = c.in[0].shape, &sb = c.in[1].shape;
   const int ra = sa.rank(), rb = sb.rank();
   MARTELLO_CHECK(ra >= 2 && rb >= 2, c.where(), "needs matrices, rank 2 or more, but ", a, " is ", sa, " and ", b,
@@ -40,7 +43,7 @@ TensorSpec matmul_spec(const ShapeContext& c, bool transpose_a, bool transpose_b
   Shape y = *batch;
   y.push_back(m);
   y.push_back(n);
-  return {.shape = y, .dtype = c.in[0].dtype};
+  return {.shape = y, .dtype = attrs.widen ? f32 : c.in[0].dtype};
 }
 
 Rows matmul_rows(const ShapeContext& c, size_t input, bool transpose_a, bool transpose_b) {
@@ -74,33 +77,37 @@ Tensor as_matrix(Tensor x) {
 }
 
 // A matrix b beside a batch a: one product over all rows instead of one per batch, summed later.
-Tensor shared_b_gradient(Tensor a, Tensor dy, bool transpose_b) {
+Tensor shared_b_gradient(Tensor a, Tensor dy, const MatmulAttrs& of) {
   const Tensor rows_a = as_matrix(a), rows_dy = as_matrix(dy);
   if (rows_a.is_null() || rows_dy.is_null()) return Tensor();
-  return transpose_b ? matmul(rows_dy, rows_a, {.transpose_a = true}) : matmul(rows_a, rows_dy, {.transpose_a = true});
+  const MatmulAttrs attrs{.transpose_a = true, .widen = of.widen};
+  return of.transpose_b ? matmul(rows_dy, rows_a, attrs) : matmul(rows_a, rows_dy, attrs);
 }
 
 // y = a b: da = dy b^T.  y = a^T b: da = b dy^T; with b transposed on demand.
-Tensor a_gradient(Tensor b, Tensor dy, bool transpose_a, bool transpose_b) {
-  if (transpose_a) return matmul(b, dy, {.transpose_a = transpose_b, .transpose_b = true});
-  return matmul(dy, b, {.transpose_b = !transpose_b});
+Tensor a_gradient(Tensor b, Tensor dy, const MatmulAttrs& of) {
+  if (of.transpose_a) return matmul(b, dy, {.transpose_a = of.transpose_b, .transpose_b = true, .widen = of.widen});
+  return matmul(dy, b, {.transpose_b = !of.transpose_b, .widen = of.widen});
 }
 
 // y = a b: db = a^T dy.  y = a b^T: db = dy^T a; with a transposed on demand.
-Tensor b_gradient(Tensor a, Tensor dy, bool transpose_a, bool transpose_b) {
-  if (transpose_b) return matmul(dy, a, {.transpose_a = true, .transpose_b = transpose_a});
-  return matmul(a, dy, {.transpose_a = !transpose_a});
+Tensor b_gradient(Tensor a, Tensor dy, const MatmulAttrs& of) {
+  if (of.transpose_b) return matmul(dy, a, {.transpose_a = true, .transpose_b = of.transpose_a, .widen = of.widen});
+  return matmul(a, dy, {.transpose_a = !of.transpose_a, .widen = of.widen});
 }
 
 }  // namespace
 
-MatmulGradients matmul_gradients(const GradContext& c, Tensor dy, bool transpose_a, bool transpose_b) {
+MatmulGradients matmul_gradients(const GradContext& c, Tensor dy, const MatmulAttrs& attrs) {
   const Tensor a = c.input(0), b = c.input(1);
+  if (attrs.widen) dy = cast(dy, bf16);
   MatmulGradients d;
-  if (c.needed[0]) d.a = a_gradient(b, dy, transpose_a, transpose_b);
-  if (!c.needed[1]) return d;
-  if (b.rank() == 2 && a.rank() > 2 && !transpose_a) d.b = shared_b_gradient(a, dy, transpose_b);
-  if (d.b.is_null()) d.b = b_gradient(a, dy, transpose_a, transpose_b);
+  if (c.needed[0]) d.a = a_gradient(b, dy, attrs);
+  if (c.needed[1] && b.rank() == 2 && a.rank() > 2 && !attrs.transpose_a) d.b = shared_b_gradient(a, dy, attrs);
+  if (c.needed[1] && d.b.is_null()) d.b = b_gradient(a, dy, attrs);
+  if (!attrs.widen) return d;
+  if (!d.a.is_null()) d.a = cast(d.a, bf16);
+  if (!d.b.is_null()) d.b = cast(d.b, bf16);
   return d;
 }
 

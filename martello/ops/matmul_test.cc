@@ -124,12 +124,12 @@ TEST(matmul, library_kernels_take_batches_that_broadcast) {
 
 // A sum over rows whose number depends on data, as in the gradient of a matrix behind boolean_mask.
 TEST(matmul, sums_over_the_rows_of_the_run) {
-  for (int64_t n : {8, 400}) {
-    const HostTensor a = randn({50, 60}, 7).cast(f32), b = randn({50, n}, 8).cast(f32);
-    const TensorSpec in[] = {{a.shape(), f32}, {b.shape(), f32}}, out[] = {{Shape(60, n), f32}};
-    const Attrs attrs(kTN);
+  for (const auto& [n, dtype] : {std::pair{8, f32}, {400, f32}, {8, bf16}, {400, bf16}}) {
+    const HostTensor a = randn({50, 60}, 7).cast(dtype), b = randn({50, n}, 8).cast(dtype);
+    const TensorSpec in[] = {{a.shape(), dtype}, {b.shape(), dtype}}, out[] = {{Shape(60, n), f32}};
+    const Attrs attrs(MatmulAttrs{.transpose_a = true, .widen = dtype == bf16});
     const Kernel kernel = op_matmul.cpu(KernelPlan{{"test", "matmul"}, in, out, &attrs, 1});
-    HostTensor y({60, n}, f32), part_a({20, 60}, f32), part_b({20, n}, f32);
+    HostTensor y({60, n}, f32), part_a({20, 60}, dtype), part_b({20, n}, dtype);
     for (int64_t i = 0; i < 1200; ++i) part_a.set(i, a.at(i));
     for (int64_t i = 0; i < 20 * n; ++i) part_b.set(i, b.at(i));
     RunTensor inputs[] = {{const_cast<std::byte*>(a.raw()), 1200, 20}, {const_cast<std::byte*>(b.raw()), 20 * n, 20}};
@@ -144,6 +144,46 @@ TEST(matmul, sums_over_the_rows_of_the_run) {
     inputs[1].rows = 19;
     EXPECT_THROW(bound(run), InvalidArgument);
   }
+}
+
+double largest_error(const HostTensor& y, const HostTensor& expected) {
+  double largest = 0;
+  for (int64_t i = 0; i < y.num_elements(); ++i) largest = std::max(largest, std::abs(y.at(i) - expected.at(i)));
+  return largest;
+}
+
+// Of bf16 numbers every product is exact in f32, so the sums are as near as those of f32.
+TEST(matmul, widens_bf16) {
+  const int64_t sizes[][3] = {{32, 16, 64}, {64, 10, 256}, {100, 300, 70}, {129, 257, 65}, {300, 70, 1}};
+  for (const auto& [m, k, n] : sizes)
+    for (MatmulAttrs attrs : {MatmulAttrs{}, kTN, kNT, kTT}) {
+      attrs.widen = true;
+      const HostTensor a = randn(attrs.transpose_a ? Shape(k, m) : Shape(m, k), 3).cast(bf16);
+      const HostTensor b = randn(attrs.transpose_b ? Shape(n, k) : Shape(k, n), 4).cast(bf16);
+      const HostTensor y = run_kernel(op_matmul, {a, b}, Attrs(attrs), {.threads = 2})[0];
+      EXPECT_EQ(y.dtype(), f32);
+      EXPECT_LT(largest_error(y, naive_matmul(a, b, attrs)), 4e-4 * std::sqrt(static_cast<double>(k)));
+      EXPECT_TRUE(y.same_bits(run_kernel(op_matmul, {a, b}, Attrs(attrs), {.threads = 2})[0]));
+    }
+}
+
+TEST(matmul, widens_batches_of_bf16_and_keeps_nan) {
+  for (int64_t size : {8, 90}) {
+    HostTensor a = randn({3, size, size}, 5).cast(bf16), b = randn({size, size}, 6).cast(bf16);
+    const Attrs attrs(MatmulAttrs{.widen = true});
+    EXPECT_LT(largest_error(run_kernel(op_matmul, {a, b}, attrs)[0], naive_matmul(a, b, {})), 1e-3);
+    a.set(size, NAN);
+    const HostTensor y = run_kernel(op_matmul, {a, b}, attrs)[0];
+    EXPECT_TRUE(std::isnan(y.at(size)));
+    EXPECT_FALSE(std::isnan(y.at(0)));
+  }
+}
+
+// A small product of bf16 runs in the loops of f32.
+TEST(matmul, small_products_of_bf16_have_the_bits_of_f32) {
+  const HostTensor a = randn({13, 37}, 3).cast(bf16), b = randn({37, 67}, 4).cast(bf16);
+  const HostTensor y = run_kernel(op_matmul, {a, b}, Attrs(MatmulAttrs{.widen = true}))[0];
+  EXPECT_TRUE(y.same_bits(run_kernel(op_matmul, {a.cast(f32), b.cast(f32)}, Attrs(MatmulAttrs{}))[0]));
 }
 
 // Every element is one chain of fused multiply-adds, at every level and with every cut.
@@ -201,6 +241,13 @@ OP_REFUSES(matmul, batches_that_do_not_broadcast,
              matmul(x({2, 3, 4}), x({3, 4, 5}));
            },
            {"broadcast", "[2, 3, 4]"})
+OP_REFUSES(matmul, bf16_unless_asked_to_widen, [] { matmul(x({2, 3}, bf16), x({3, 4}, bf16)); }, {"bf16[2, 3]", "cast"})
+OP_REFUSES(matmul, to_widen_f32, [] { matmul(x({2, 3}), x({3, 4}), {.widen = true}); }, {"bf16", "f32"})
+OP_REFUSES(matmul, to_widen_two_dtypes,
+           [] {
+             matmul(x({2, 3}, bf16), x({3, 4}), {.widen = true});
+           },
+           {"bf16[2, 3]", "f32[3, 4]", "cast"})
 OP_REFUSES(matmul, dtypes_that_differ, [] { matmul(x({2, 3}), x({3, 4}, f64)); }, {"f32[2, 3]", "f64[3, 4]", "cast"})
 OP_REFUSES(matmul, half_precision,
            [] {

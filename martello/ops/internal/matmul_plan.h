@@ -1,5 +1,6 @@
 #pragma once
 #include <martello/graph/kernel.h>
+#include <martello/kernel/cpu/onednn.h>
 
 #include <vector>
 
@@ -32,6 +33,13 @@ struct MatmulSizes {
   };
   Offsets offsets(int64_t i) const;
 };
+
+// Products up to here run in loops of our own. Measured on one thread; decided by sizes alone, because neither the
+// number of threads nor the level may change bits.
+inline constexpr double kSmallProduct = 1 << 18;
+
+// By oneDNN: inputs of f32 or bf16, bias and y of f32.
+onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags);
 
 // The kernel of matmul and linear.
 Kernel plan_matmul(const KernelPlan& plan, const MatmulFlags& flags);

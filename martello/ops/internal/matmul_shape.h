@@ -1,10 +1,10 @@
 #pragma once
-#include <martello/graph/op_def.h>
+#include <martello/ops/matmul.h>
 
 namespace martello::internal {
 
 // Output of matmul for inputs 0 and 1; refuses what the kernels cannot do. `a`, `b`: the inputs' names in texts.
-TensorSpec matmul_spec(const ShapeContext& c, bool transpose_a, bool transpose_b, const char* a, const char* b);
+TensorSpec matmul_spec(const ShapeContext& c, const MatmulAttrs& attrs, const char* a, const char* b);
 // How rows that depend on data pass from input 0 or 1 to the output.
 Rows matmul_rows(const ShapeContext& c, size_t input, bool transpose_a, bool transpose_b);
 Cost matmul_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out, bool transpose_a);
@@ -13,6 +13,6 @@ Cost matmul_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out
 struct MatmulGradients {
   Tensor a, b;
 };
-MatmulGradients matmul_gradients(const GradContext& c, Tensor dy, bool transpose_a, bool transpose_b);
+MatmulGradients matmul_gradients(const GradContext& c, Tensor dy, const MatmulAttrs& attrs);
 
 }  // namespace martello::internal
