@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 namespace martello {
 namespace {
 
@@ -13,13 +11,6 @@ using internal::ConvDirection;
 
 const std::string kX = "%x = placeholder() {shape=[2, 8, 8, 32]}\n", kW = "%w = placeholder() {shape=[3, 3, 32, 64]}\n";
 const std::string kDy = "%dy = placeholder() {shape=[2, 4, 4, 64]}\n", kB = "%b = placeholder() {shape=[64]}\n";
-
-// The pass adds nodes after those that use them; text in one order tells whether graphs are alike.
-std::string sorted_lines(const std::string& text) {
-  std::vector<std::string> lines = split(text, '\n');
-  std::sort(lines.begin(), lines.end());
-  return join(lines, "\n");
-}
 
 void expect_layout(const std::string& before, const std::string& after, const std::string& fetch) {
   EXPECT_EQ(sorted_lines(text_after(assign_layout, before, {fetch})), sorted_lines(same_text(after, {fetch})));

@@ -68,7 +68,7 @@ void become_product(PlanGraph& plan, OpNode& node, const OpNode& product, Tensor
     node.def = &op_conv2d;
   } else {
     const auto& flags = product.attrs.get<MatmulAttrs>();
-    node.attrs = Attrs(LinearAttrs{flags.transpose_a, flags.transpose_b, activation});
+    node.attrs = Attrs(LinearAttrs{flags.transpose_a, flags.transpose_b, activation, flags.widen});
     node.def = &op_linear;
   }
   node.inputs = {product.inputs[0], product.inputs[1], bias};

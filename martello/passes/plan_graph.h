@@ -1,5 +1,6 @@
 #pragma once
 #include <martello/graph/node.h>
+#include <martello/passes/precision.h>
 
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@ struct PlanGraph {
   std::vector<Operation> targets;  // operations to run
   std::vector<Tensor> feeds;       // in the caller's order; null when nothing needs it
   int threads = 1;                 // the most that a kernel may use
+  Precision precision = Precision::f32;
 
   Graph::Impl& impl() const { return graph.impl(); }
   std::vector<OpNode*> roots() const;
@@ -56,7 +58,8 @@ struct Pass {
   bool (*run)(PlanGraph&);
 };
 
-// In the order in which they run: prune, fold_constants, simplify, cse, recompute, fuse, assign_layout, place.
+// In the order in which they run: prune, fold_constants, simplify, cse, recompute, lower_precision, fuse,
+// assign_layout, place.
 std::span<const Pass> all_passes();
 
 struct PassRun {
@@ -67,13 +70,14 @@ struct PassRun {
 // Runs them all except the named ones; verifies after each in debug builds (or when MARTELLO_VERIFY is set).
 std::vector<PassRun> run_passes(PlanGraph& plan, const std::vector<std::string>& disabled);
 
-bool prune(PlanGraph& plan);           // nodes that no fetch or target needs => nothing
-bool fold_constants(PlanGraph& plan);  // op(constants) => constant;  shape(x) => constant
-bool simplify(PlanGraph& plan);        // x + 0 => x;  transpose(transpose(x)) => x ...
-bool cse(PlanGraph& plan);             // op(x), op(x) => one of them
-bool recompute(PlanGraph& plan);       // a cheap value kept for gradients => computed again for them (RecomputeScope)
-bool fuse(PlanGraph& plan);            // chains of element-wise ops, with a trailing reduction => fused
-bool assign_layout(PlanGraph& plan);   // conv2d(x, w) => conv2d(x, reorder(w)), in the layout the library wants
-bool place(PlanGraph& plan);           // a device for every node;  x on A used on B => copy on B
+bool prune(PlanGraph& plan);            // nodes that no fetch or target needs => nothing
+bool fold_constants(PlanGraph& plan);   // op(constants) => constant;  shape(x) => constant
+bool simplify(PlanGraph& plan);         // x + 0 => x;  transpose(transpose(x)) => x ...
+bool cse(PlanGraph& plan);              // op(x), op(x) => one of them
+bool recompute(PlanGraph& plan);        // a cheap value kept for gradients => computed again for them (RecomputeScope)
+bool lower_precision(PlanGraph& plan);  // matmul(a, b) => matmul(cast(a), cast(b)), when the plan asks for bf16
+bool fuse(PlanGraph& plan);             // chains of element-wise ops, with a trailing reduction => fused
+bool assign_layout(PlanGraph& plan);    // conv2d(x, w) => conv2d(x, reorder(w)), in the layout the library wants
+bool place(PlanGraph& plan);            // a device for every node;  x on A used on B => copy on B
 
 }  // namespace martello

@@ -17,6 +17,7 @@ constexpr Pass kPasses[] = {
     {"simplify", simplify},
     {"cse", cse},
     {"recompute", recompute},
+    {"lower_precision", lower_precision},
     {"fuse", fuse},
     {"assign_layout", assign_layout},
     {"place", place},

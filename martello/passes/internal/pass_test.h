@@ -4,6 +4,7 @@
 #include <martello/graph/verify.h>
 #include <martello/passes/plan_graph.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,13 @@ inline std::string text_after(PassFn pass, const std::string& text, const Names&
 // What `expected` reads as, with its fetches.
 inline std::string same_text(const std::string& expected, const Names& fetches) {
   return plan_text(parse_plan(expected, fetches));
+}
+
+// For nodes that a pass adds behind their users: a graph's text has the order of creation.
+inline std::string sorted_lines(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  std::sort(lines.begin(), lines.end());
+  return join(lines, "\n");
 }
 
 }  // namespace martello::testing

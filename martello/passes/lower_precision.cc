@@ -1,0 +1,94 @@
+// Large products of bf16 numbers, when the session asked for them; sums and results stay f32:
+//   %y = matmul(%a, %b)  =>  %p = cast(%a) {dtype=bf16}  %q = cast(%b) {dtype=bf16}  %y = matmul(%p, %q) {widen=true}
+#include <martello/base/error.h>
+#include <martello/kernel/cpu/onednn.h>
+#include <martello/ops/cast.h>
+#include <martello/ops/internal/matmul_plan.h>
+#include <martello/ops/linear.h>
+#include <martello/ops/matmul.h>
+#include <martello/passes/internal/precision_level.h>
+#include <martello/passes/internal/rewrite.h>
+
+#include <optional>
+#include <unordered_map>
+
+namespace martello {
+
+const char* to_string(Precision precision) { return precision == Precision::bf16 ? "bf16" : "f32"; }
+
+void check_precision(Precision precision) { internal::check_precision(precision, cpu::host_isa(), onednn::has_bf16()); }
+
+void internal::check_precision(Precision precision, cpu::Isa level, bool has_bf16) {
+  if (precision == Precision::f32) return;
+  MARTELLO_CHECK(level == cpu::Isa::v4,
+                 "[session] precision bf16 needs a processor with AVX-512 (x86-64-v4) but runs at ", "level x86-64-",
+                 cpu::to_string(level), ". Use Precision::f32, or another machine.");
+  MARTELLO_CHECK(has_bf16, "[session] precision bf16 needs AVX-512 but ", onednn::version(),
+                 " was told to do without. Unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use Precision::f32.");
+}
+
+namespace {
+
+// The attributes with which an op takes bf16 factors; none for an op that cannot.
+std::optional<Attrs> widening_attrs(const OpNode& node) {
+  const auto widening = [](auto attrs) { return attrs.widen = true, Attrs(attrs); };
+  if (node.def == &op_matmul) return widening(node.attrs.get<MatmulAttrs>());
+  if (node.def == &op_linear) return widening(node.attrs.get<LinearAttrs>());
+  return std::nullopt;
+}
+
+// Measured: the library gains more than the casts cost from this many multiplications per number on.
+constexpr double kWorkPerNumber = 32;
+
+bool is_worth_it(const OpNode& node) {
+  std::vector<TensorSpec> in, out = {node.outputs[0].spec()};
+  double numbers = 0;
+  for (const Tensor& t : node.inputs) {
+    if (t.dtype() != f32 || !t.shape().is_known()) return false;
+    in.push_back({t.shape(), t.dtype(), {}, {}});
+  }
+  for (size_t i = 0; i < 2; ++i) numbers += static_cast<double>(in[i].shape.num_elements());
+  if (!out[0].shape.is_known()) return false;
+  const double work = node.def->cost(in, out, node.attrs).flops / 2;
+  return work > internal::kSmallProduct && work >= kWorkPerNumber * numbers;
+}
+
+class PrecisionPass {
+ public:
+  explicit PrecisionPass(PlanGraph& plan) : rewrite_(plan) {}
+
+  // Whether the node was changed.
+  bool visit(OpNode& node) {
+    auto attrs = widening_attrs(node);
+    if (!attrs || !is_worth_it(node)) return false;
+    std::vector<Tensor> inputs = node.inputs;
+    for (size_t i = 0; i < 2; ++i) inputs[i] = narrowed(inputs[i]);
+    return rewrite_.become(node, *node.def, std::move(inputs), std::move(*attrs));
+  }
+
+ private:
+  // One cast per tensor, where the tensor is made.
+  Tensor narrowed(Tensor t) {
+    auto& list = casts_[t.node()->id];
+    for (OpNode* made : list)
+      if (made->inputs[0] == t) return made->output(0);
+    const Tensor cast = rewrite_.add(*t.node(), "bf16", op_cast, {t}, Attrs(CastAttrs{bf16}));
+    list.push_back(cast.node());
+    return cast;
+  }
+
+  internal::Rewrite rewrite_;
+  std::unordered_map<int64_t, std::vector<OpNode*>> casts_;  // by the node of the tensor
+};
+
+}  // namespace
+
+bool lower_precision(PlanGraph& plan) {
+  if (plan.precision == Precision::f32) return false;
+  PrecisionPass pass(plan);
+  bool changed = false;
+  for (OpNode* node : topological_order(plan.impl())) changed |= pass.visit(*node);
+  return changed;
+}
+
+}  // namespace martello
