@@ -34,6 +34,7 @@ class Compiler {
 
   std::shared_ptr<Program> compile() {
     plan_.threads = options_.threads;
+    plan_.precision = options_.precision;
     for (const PassRun& run : run_passes(plan_, options_.disabled_passes))
       program_->report.passes.push_back({std::string(run.name), run.milliseconds, run.changed});
     schedule_ = make_schedule(plan_);

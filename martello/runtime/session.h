@@ -1,5 +1,6 @@
 #pragma once
 #include <martello/graph/graph.h>
+#include <martello/passes/precision.h>
 #include <martello/tensor/host_tensor.h>
 
 #include <concepts>
@@ -113,9 +114,11 @@ struct PlanReport {
 struct SessionOptions {
   int threads = 0;                                // compute threads of each run; 0: default_threads()
   std::vector<std::string> disabled_passes = {};  // by name: "fuse"
-  size_t plan_cache = 64;                         // plans kept, least recently used go first
-  bool always_parallel = false;                   // give small kernels all threads too (tests)
-  bool poison_arena = false;                      // fill scratch with a pattern: finds reads of unwritten memory
+  // bf16: large matrix products take factors rounded to bf16; the rest of the graph does not notice.
+  Precision precision = Precision::f32;
+  size_t plan_cache = 64;        // plans kept, least recently used go first
+  bool always_parallel = false;  // give small kernels all threads too (tests)
+  bool poison_arena = false;     // fill scratch with a pattern: finds reads of unwritten memory
   // Skipped runs (see finite_norm) whose computation is done again to name the op that gave the first NaN or infinity,
   // in the log; the first ones of the session.
   int64_t explained_skips = 3;

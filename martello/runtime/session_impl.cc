@@ -39,6 +39,7 @@ Tensor tensor_of(const Graph& graph, const Fetch& f) {
 
 Session::Impl::Impl(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
   if (options.threads <= 0) options.threads = default_threads();
+  check_precision(options.precision);
 }
 
 Tensor Session::Impl::fed_tensor(const Fetch& feed) const {
@@ -103,8 +104,8 @@ std::shared_ptr<const Plan> Session::Impl::make_plan(const RunSignature& signatu
                                                      const std::vector<std::string>& disabled_passes) {
   const auto start = std::chrono::steady_clock::now();
   PlanGraph extracted = extract(graph, signature.fetches, signature.targets, signature.feeds, shapes);
-  const auto program =
-      compile(std::move(extracted), {options.threads, disabled_passes, options.always_parallel}, &store);
+  const auto program = compile(std::move(extracted),
+                               {options.threads, disabled_passes, options.always_parallel, options.precision}, &store);
   program->report.total_milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   auto plan = std::make_shared<Plan>();

@@ -62,6 +62,7 @@ struct ProgramOptions {
   int threads = 1;
   std::vector<std::string> disabled_passes = {};
   bool always_parallel = false;
+  Precision precision = Precision::f32;
 };
 
 // A graph compiled for given fetches, feeds and shapes: one device program per device, cut into segments by the phases
