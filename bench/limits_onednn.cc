@@ -16,8 +16,8 @@ std::function<void()> make_onednn_matmul(const martello::HostTensor& a, const ma
   const auto engine = std::make_shared<dnnl::engine>(engine::kind::cpu, 0);
   const auto stream = std::make_shared<dnnl::stream>(*engine);
   const int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
-  const auto f32 = memory::data_type::f32;
-  const memory::desc da({m, k}, f32, Tag::ab), db({k, n}, f32, Tag::ab), dc({m, n}, f32, Tag::ab);
+  const auto f32 = memory::data_type::f32, in = a.dtype() == martello::bf16 ? memory::data_type::bf16 : f32;
+  const memory::desc da({m, k}, in, Tag::ab), db({k, n}, in, Tag::ab), dc({m, n}, f32, Tag::ab);
 #if DNNL_VERSION_MAJOR >= 3
   const matmul::primitive_desc pd(*engine, da, db, dc);
 #else

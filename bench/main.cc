@@ -3,7 +3,8 @@
 //   martello_bench check FILE...     the same rows, small: are the results right?
 //   martello_bench overhead          launch and planning
 //   martello_bench update            optimizers against a copy of the bytes that they move
-//   martello_bench train [NAME...]   whole training steps; one JSON line each, as the peers print them
+//   martello_bench train [NAME...]   whole training steps; one JSON line each, as the peers print them;
+//                                    --precision bf16 for large products in bf16
 //   martello_bench trace [NAME...]   the nodes of those steps, with times and implementations
 #include "ops.h"
 #include "train/train.h"
@@ -17,24 +18,33 @@
 namespace {
 
 constexpr const char* kHelp =
-    "usage: martello_bench [--threads N] [time|check] FILE.bench ... | overhead | update | train [tiny mlp ...] | "
+    "usage: martello_bench [--threads N] [--precision f32|bf16] [time|check] FILE.bench ... | overhead | update | "
+    "train [tiny mlp ...] | "
     "trace [...]\n";
+
+martello::Precision precision_of(std::string_view text) {
+  MARTELLO_CHECK(text == "f32" || text == "bf16", "[bench] --precision is '", text, "', expected f32 or bf16.");
+  return text == "bf16" ? martello::Precision::bf16 : martello::Precision::f32;
+}
 
 int run(int argc, char** argv) {
   bench::Options options;
+  martello::SessionOptions session;
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--threads" && i + 1 < argc) options.threads = std::atoi(argv[++i]);
+    else if (std::string_view(argv[i]) == "--precision" && i + 1 < argc) session.precision = precision_of(argv[++i]);
     else words.emplace_back(argv[i]);
   }
+  session.threads = options.threads;
   const std::string job = words.empty() ? "" : words[0];
   const bool is_job =
       job == "time" || job == "check" || job == "overhead" || job == "update" || job == "train" || job == "trace";
   const std::vector<std::string> rest(words.begin() + (is_job ? 1 : 0), words.end());
   if (job == "overhead") return bench::time_overhead(options);
   if (job == "update") return bench::time_updates(options);
-  if (job == "train") return bench::time_training(rest, options.threads);
-  if (job == "trace") return bench::trace_training(rest, options.threads);
+  if (job == "train") return bench::time_training(rest, session);
+  if (job == "trace") return bench::trace_training(rest, session);
   if (rest.empty()) return std::fputs(kHelp, stderr), 2;
   return job == "check" ? bench::check_rows(rest) : bench::time_rows(rest, options);
 }

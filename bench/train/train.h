@@ -20,8 +20,8 @@ std::vector<std::string> work_names();
 Work build_work(const std::string& name);
 
 // Prints one JSON line per work: median time of a step. All works when none is named.
-int time_training(const std::vector<std::string>& names, int threads);
+int time_training(const std::vector<std::string>& names, const martello::SessionOptions& options);
 // Prints the nodes of a step with their times and implementations.
-int trace_training(const std::vector<std::string>& names, int threads);
+int trace_training(const std::vector<std::string>& names, martello::SessionOptions options);
 
 }  // namespace bench
