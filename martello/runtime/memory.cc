@@ -29,9 +29,8 @@ struct Block {
 
 class ArenaPlanner {
  public:
-  ArenaPlanner(Program& program, const PlanGraph& plan, const Schedule& schedule, const ValueTable& values,
-               const VariableStore* store)
-      : program_(program), plan_(plan), schedule_(schedule), values_(values), store_(store) {}
+  ArenaPlanner(Program& program, const Schedule& schedule, const ValueTable& values, const VariableStore* store)
+      : program_(program), schedule_(schedule), values_(values), store_(store) {}
 
   void plan() {
     number_steps();
@@ -248,7 +247,6 @@ class ArenaPlanner {
   }
 
   Program& program_;
-  const PlanGraph& plan_;
   const Schedule& schedule_;
   const ValueTable& values_;
   const VariableStore* store_;
@@ -262,9 +260,8 @@ class ArenaPlanner {
 
 }  // namespace
 
-void plan_arenas(Program& program, const PlanGraph& plan, const Schedule& schedule, const ValueTable& values,
-                 const VariableStore* store) {
-  ArenaPlanner(program, plan, schedule, values, store).plan();
+void plan_arenas(Program& program, const Schedule& schedule, const ValueTable& values, const VariableStore* store) {
+  ArenaPlanner(program, schedule, values, store).plan();
 }
 
 std::string MemoryPlan::str() const {

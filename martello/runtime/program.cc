@@ -44,7 +44,7 @@ class Compiler {
     make_values();
     make_segments();
     make_fetches();
-    plan_arenas(*program_, plan_, schedule_, values_, store_);
+    plan_arenas(*program_, schedule_, values_, store_);
     program_->report.nodes = static_cast<int64_t>(plan_.impl().nodes.size());
     program_->graph = plan_.graph;
     return program_;
