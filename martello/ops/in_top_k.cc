@@ -23,6 +23,9 @@ std::vector<TensorSpec> in_top_k_shape(const ShapeContext& c) {
   return per_row(c, boolean);
 }
 
+// Dimension 0 of a vector counts classes, not rows.
+Rows labelled_rows(const ShapeContext& c, size_t) { return internal::same_if(c.in[0].shape.rank() > 1); }
+
 }  // namespace
 
 constinit const OpDef op_in_top_k = {
@@ -34,7 +37,7 @@ constinit const OpDef op_in_top_k = {
     .shape = in_top_k_shape,
     .gradient = not_differentiable,
     .cpu = in_top_k_cpu,
-    .rows = Rows::same,
+    .rows_of = labelled_rows,
     .cost = elementwise_cost,
     .family = "Metrics",
 };
@@ -48,7 +51,7 @@ constinit const OpDef op_prediction_incorrect = {
     .shape = [](const ShapeContext& c) { return per_row(c, f32); },
     .gradient = not_differentiable,
     .cpu = prediction_incorrect_cpu,
-    .rows = Rows::same,
+    .rows_of = labelled_rows,
     .cost = elementwise_cost,
     .family = "Metrics",
 };

@@ -64,6 +64,9 @@ Cost loss_cost(std::span<const TensorSpec> in, std::span<const TensorSpec>, cons
   return {.flops = 20 * n, .bytes = 2 * n * static_cast<double>(size_of(in[0].dtype))};
 }
 
+// Dimension 0 of a vector counts classes, not rows.
+Rows labelled_rows(const ShapeContext& c, size_t) { return internal::same_if(c.in[0].shape.rank() > 1); }
+
 }  // namespace
 
 constinit const OpDef op_sparse_softmax_cross_entropy = {
@@ -75,7 +78,7 @@ constinit const OpDef op_sparse_softmax_cross_entropy = {
     .shape = loss_shape,
     .gradient = loss_gradient,
     .cpu = sparse_softmax_cross_entropy_cpu,
-    .rows = Rows::same,
+    .rows_of = labelled_rows,
     .cost = loss_cost,
     .family = "Softmax and losses",
 };
@@ -90,7 +93,7 @@ constinit const OpDef op_sparse_softmax_cross_entropy_grad = {
     .gradient = grad_gradient,
     .cpu = sparse_softmax_cross_entropy_grad_cpu,
     .in_place = {{{0, 0}}},
-    .rows = Rows::same,
+    .rows_of = labelled_rows,
     .cost = elementwise_cost,
     .family = "Softmax and losses",
 };

@@ -106,6 +106,15 @@ TEST(Found, a_variable_without_an_initializer_can_be_set) {
                InvalidArgument);
 }
 
+TEST(Found, classes_are_no_rows) {
+  GraphScope scope;
+  const Masked masked;
+  const Tensor logits = masked.rows(constant(HostTensor::of<float>({1, 2, 3})));
+  EXPECT_THROW(sparse_softmax_cross_entropy(logits, constant(HostTensor::full({}, i32, 0))), InvalidArgument);
+  EXPECT_THROW(in_top_k(logits, constant(HostTensor::full({}, i32, 0)), 1), InvalidArgument);
+  EXPECT_THROW(prediction_incorrect(logits, constant(HostTensor::full({}, i32, 0))), InvalidArgument);
+}
+
 TEST(Found, a_random_op_counts_with_a_variable) {
   GraphScope scope;
   const Tensor counter = constant(HostTensor({2}, i64));
