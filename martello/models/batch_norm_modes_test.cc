@@ -2,7 +2,7 @@
 
 #include <martello/autodiff/gradients.h>
 #include <martello/graph/core_ops.h>
-#include <martello/models/internal/naive_batch_norm.h>
+#include <martello/models/internal/batch_norm_test.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reduce.h>
@@ -18,32 +18,7 @@
 namespace martello::testing {
 namespace {
 
-using internal::naive_stats;
-using internal::normalized;
-using internal::shifted;
-using internal::Stats;
-
-void expect_normalized(const HostTensor& y, const HostTensor& x, const Stats& s, double epsilon) {
-  const auto channels = static_cast<int64_t>(s.mean.size());
-  for (int64_t i = 0; i < x.num_elements(); ++i)
-    ASSERT_NEAR(y.at(i), normalized(x.at(i), s, static_cast<size_t>(i % channels), epsilon), 1e-9) << i;
-}
-
-void expect_averages(Session& session, const Stats& batch, double momentum, double unbias = 1) {
-  for (size_t c = 0; c < batch.mean.size(); ++c) {
-    EXPECT_NEAR(session.get("bn/mean/EMA").at(static_cast<int64_t>(c)), (1 - momentum) * batch.mean[c], 1e-12);
-    EXPECT_NEAR(session.get("bn/variance/EMA").at(static_cast<int64_t>(c)),
-                momentum + (1 - momentum) * batch.variance[c] * unbias, 1e-12);
-  }
-}
-
-std::vector<Operation> updates() { return Graph::current().collections().get(kUpdateOps); }
-
-void run_updates(Session& s) {
-  std::vector<Fetch> fetches;
-  for (const Operation& u : updates()) fetches.push_back(u);
-  s.run(fetches);
-}
+using namespace internal;
 
 TEST(BatchNorm, internal_updates_run_with_the_output) {
   GraphScope g;

@@ -8,15 +8,11 @@ Kernel attention_cpu(const KernelPlan&);
 namespace cpu {
 template <>
 const AttentionLoops<float>& attention_loops<float>() {
-  static constexpr const AttentionLoops<float>* levels[kIsas] = {&v2::attention_loops_f32, &v3::attention_loops_f32,
-                                                                 &v4::attention_loops_f32};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::attention_loops_f32, v3::attention_loops_f32, v4::attention_loops_f32);
 }
 template <>
 const AttentionLoops<double>& attention_loops<double>() {
-  static constexpr const AttentionLoops<double>* levels[kIsas] = {&v2::attention_loops_f64, &v3::attention_loops_f64,
-                                                                  &v4::attention_loops_f64};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::attention_loops_f64, v3::attention_loops_f64, v4::attention_loops_f64);
 }
 }  // namespace cpu
 

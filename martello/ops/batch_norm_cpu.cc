@@ -9,15 +9,11 @@ namespace cpu {
 
 template <>
 const ColumnLoops<float>& column_loops<float>() {
-  static const ColumnLoops<float>* const loops[kIsas] = {&v2::column_loops_f32, &v3::column_loops_f32,
-                                                         &v4::column_loops_f32};
-  return *loops[static_cast<int>(host_isa())];
+  return of_host_isa(v2::column_loops_f32, v3::column_loops_f32, v4::column_loops_f32);
 }
 template <>
 const ColumnLoops<double>& column_loops<double>() {
-  static const ColumnLoops<double>* const loops[kIsas] = {&v2::column_loops_f64, &v3::column_loops_f64,
-                                                          &v4::column_loops_f64};
-  return *loops[static_cast<int>(host_isa())];
+  return of_host_isa(v2::column_loops_f64, v3::column_loops_f64, v4::column_loops_f64);
 }
 
 }  // namespace cpu

@@ -15,9 +15,8 @@ constexpr int64_t kChunkGroups = 256;
 
 template <class T>
 auto host_loop() {
-  static constexpr const cpu::DropoutLoops* levels[cpu::kIsas] = {&cpu::v2::dropout_loops, &cpu::v3::dropout_loops,
-                                                                  &cpu::v4::dropout_loops};
-  const cpu::DropoutLoops& loops = *levels[static_cast<int>(cpu::host_isa())];
+  const cpu::DropoutLoops& loops =
+      cpu::of_host_isa(cpu::v2::dropout_loops, cpu::v3::dropout_loops, cpu::v4::dropout_loops);
   if constexpr (std::is_same_v<T, float>) return loops.run_f32;
   else return loops.run_f64;
 }

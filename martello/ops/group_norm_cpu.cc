@@ -11,13 +11,11 @@ namespace cpu {
 
 template <>
 const RowLoops<float>& row_loops<float>() {
-  static const RowLoops<float>* const loops[kIsas] = {&v2::row_loops_f32, &v3::row_loops_f32, &v4::row_loops_f32};
-  return *loops[static_cast<int>(host_isa())];
+  return of_host_isa(v2::row_loops_f32, v3::row_loops_f32, v4::row_loops_f32);
 }
 template <>
 const RowLoops<double>& row_loops<double>() {
-  static const RowLoops<double>* const loops[kIsas] = {&v2::row_loops_f64, &v3::row_loops_f64, &v4::row_loops_f64};
-  return *loops[static_cast<int>(host_isa())];
+  return of_host_isa(v2::row_loops_f64, v3::row_loops_f64, v4::row_loops_f64);
 }
 
 }  // namespace cpu

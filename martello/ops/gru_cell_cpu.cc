@@ -11,13 +11,11 @@ namespace martello {
 namespace cpu {
 template <>
 const GruLoops<float>& gru_loops<float>() {
-  static constexpr const GruLoops<float>* levels[kIsas] = {&v2::gru_loops_f32, &v3::gru_loops_f32, &v4::gru_loops_f32};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::gru_loops_f32, v3::gru_loops_f32, v4::gru_loops_f32);
 }
 template <>
 const GruLoops<double>& gru_loops<double>() {
-  static constexpr const GruLoops<double>* levels[kIsas] = {&v2::gru_loops_f64, &v3::gru_loops_f64, &v4::gru_loops_f64};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::gru_loops_f64, v3::gru_loops_f64, v4::gru_loops_f64);
 }
 }  // namespace cpu
 

@@ -13,15 +13,11 @@ namespace cpu {
 
 template <>
 const LayerNormLoops<float>& layer_norm_loops<float>() {
-  static const LayerNormLoops<float>* const loops[kIsas] = {&v2::layer_norm_loops_f32, &v3::layer_norm_loops_f32,
-                                                            &v4::layer_norm_loops_f32};
-  return *loops[static_cast<int>(host_isa())];
+  return of_host_isa(v2::layer_norm_loops_f32, v3::layer_norm_loops_f32, v4::layer_norm_loops_f32);
 }
 template <>
 const LayerNormLoops<double>& layer_norm_loops<double>() {
-  static const LayerNormLoops<double>* const loops[kIsas] = {&v2::layer_norm_loops_f64, &v3::layer_norm_loops_f64,
-                                                             &v4::layer_norm_loops_f64};
-  return *loops[static_cast<int>(host_isa())];
+  return of_host_isa(v2::layer_norm_loops_f64, v3::layer_norm_loops_f64, v4::layer_norm_loops_f64);
 }
 
 }  // namespace cpu

@@ -11,15 +11,11 @@ namespace martello {
 namespace cpu {
 template <>
 const LstmLoops<float>& lstm_loops<float>() {
-  static constexpr const LstmLoops<float>* levels[kIsas] = {&v2::lstm_loops_f32, &v3::lstm_loops_f32,
-                                                            &v4::lstm_loops_f32};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::lstm_loops_f32, v3::lstm_loops_f32, v4::lstm_loops_f32);
 }
 template <>
 const LstmLoops<double>& lstm_loops<double>() {
-  static constexpr const LstmLoops<double>* levels[kIsas] = {&v2::lstm_loops_f64, &v3::lstm_loops_f64,
-                                                             &v4::lstm_loops_f64};
-  return *levels[static_cast<int>(host_isa())];
+  return of_host_isa(v2::lstm_loops_f64, v3::lstm_loops_f64, v4::lstm_loops_f64);
 }
 }  // namespace cpu
 

@@ -49,13 +49,11 @@ struct PoolPlan {
 
 template <class T, class Index>
 cpu::PoolLoops<T, Index> max_loops(bool is_last);
-#define MARTELLO_MAX_LOOPS(T, Index, suffix)                                                                        \
-  template <>                                                                                                       \
-  cpu::PoolLoops<T, Index> max_loops<T, Index>(bool is_last) {                                                      \
-    if (!is_last) return cpu::plane_pool_loops<T, Index>;                                                           \
-    const cpu::PoolLoops<T, Index> loops[cpu::kIsas] = {cpu::v2::pool_loops_##suffix, cpu::v3::pool_loops_##suffix, \
-                                                        cpu::v4::pool_loops_##suffix};                              \
-    return loops[static_cast<int>(cpu::host_isa())];                                                                \
+#define MARTELLO_MAX_LOOPS(T, Index, suffix)                                                                           \
+  template <>                                                                                                          \
+  cpu::PoolLoops<T, Index> max_loops<T, Index>(bool is_last) {                                                         \
+    if (!is_last) return cpu::plane_pool_loops<T, Index>;                                                              \
+    return cpu::of_host_isa(cpu::v2::pool_loops_##suffix, cpu::v3::pool_loops_##suffix, cpu::v4::pool_loops_##suffix); \
   }
 MARTELLO_MAX_LOOPS(float, uint8_t, f32_u8)
 MARTELLO_MAX_LOOPS(float, int32_t, f32_i32)
@@ -66,16 +64,9 @@ MARTELLO_MAX_LOOPS(double, int32_t, f64_i32)
 template <class T>
 cpu::AvgPoolLoops<T> avg_loops(bool is_last) {
   if (!is_last) return cpu::plane_avg_pool_loops<T>;
-  const int isa = static_cast<int>(cpu::host_isa());
-  if constexpr (sizeof(T) == 4) {
-    const cpu::AvgPoolLoops<T> loops[] = {cpu::v2::avg_pool_loops_f32, cpu::v3::avg_pool_loops_f32,
-                                          cpu::v4::avg_pool_loops_f32};
-    return loops[isa];
-  } else {
-    const cpu::AvgPoolLoops<T> loops[] = {cpu::v2::avg_pool_loops_f64, cpu::v3::avg_pool_loops_f64,
-                                          cpu::v4::avg_pool_loops_f64};
-    return loops[isa];
-  }
+  if constexpr (sizeof(T) == 4)
+    return cpu::of_host_isa(cpu::v2::avg_pool_loops_f32, cpu::v3::avg_pool_loops_f32, cpu::v4::avg_pool_loops_f32);
+  else return cpu::of_host_isa(cpu::v2::avg_pool_loops_f64, cpu::v3::avg_pool_loops_f64, cpu::v4::avg_pool_loops_f64);
 }
 
 template <class T>

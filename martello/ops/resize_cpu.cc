@@ -13,9 +13,7 @@ namespace {
 
 template <class T>
 auto host_line() {
-  static constexpr const cpu::ResizeLoops* levels[cpu::kIsas] = {&cpu::v2::resize_loops, &cpu::v3::resize_loops,
-                                                                 &cpu::v4::resize_loops};
-  const cpu::ResizeLoops& loops = *levels[static_cast<int>(cpu::host_isa())];
+  const cpu::ResizeLoops& loops = cpu::of_host_isa(cpu::v2::resize_loops, cpu::v3::resize_loops, cpu::v4::resize_loops);
   if constexpr (std::is_same_v<T, float>) return loops.line_f32;
   else return loops.line_f64;
 }

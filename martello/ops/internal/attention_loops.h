@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of attention_isa.cc. Included by ISA sources too, hence C headers only.
@@ -31,15 +33,8 @@ struct AttentionLoops {
   void (*dots)(const T* a, const T* b, int64_t rows, int64_t columns, T* dot);
 };
 
-#define MARTELLO_ATTENTION_LOOPS(isa)                      \
-  namespace isa {                                          \
-  extern const AttentionLoops<float> attention_loops_f32;  \
-  extern const AttentionLoops<double> attention_loops_f64; \
-  }
-MARTELLO_ATTENTION_LOOPS(v2)
-MARTELLO_ATTENTION_LOOPS(v3)
-MARTELLO_ATTENTION_LOOPS(v4)
-#undef MARTELLO_ATTENTION_LOOPS
+MARTELLO_PER_ISA(extern const AttentionLoops<float> attention_loops_f32;
+                 extern const AttentionLoops<double> attention_loops_f64;)
 
 // Those of this machine.
 template <class T>

@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of the normalizations, over columns (channels innermost, batch_norm_isa.cc) and over rows (one channel side
@@ -49,17 +51,8 @@ struct RowLoops {
                    bool streaming);
 };
 
-#define MARTELLO_CHANNEL_LOOPS(isa)                  \
-  namespace isa {                                    \
-  extern const ColumnLoops<float> column_loops_f32;  \
-  extern const ColumnLoops<double> column_loops_f64; \
-  extern const RowLoops<float> row_loops_f32;        \
-  extern const RowLoops<double> row_loops_f64;       \
-  }
-MARTELLO_CHANNEL_LOOPS(v2)
-MARTELLO_CHANNEL_LOOPS(v3)
-MARTELLO_CHANNEL_LOOPS(v4)
-#undef MARTELLO_CHANNEL_LOOPS
+MARTELLO_PER_ISA(extern const ColumnLoops<float> column_loops_f32; extern const ColumnLoops<double> column_loops_f64;
+                 extern const RowLoops<float> row_loops_f32; extern const RowLoops<double> row_loops_f64;)
 
 // Those of this machine.
 template <class T>

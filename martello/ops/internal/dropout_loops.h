@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
 #include <martello/ops/internal/random_loops.h>
 
 // The loops of dropout_isa.cc. Included by ISA sources too, hence C headers only.
@@ -22,13 +23,6 @@ struct DropoutLoops {
   void (*run_f64)(const DropoutTask<double>&);
 };
 
-#define MARTELLO_DROPOUT_LOOPS(isa)        \
-  namespace isa {                          \
-  extern const DropoutLoops dropout_loops; \
-  }
-MARTELLO_DROPOUT_LOOPS(v2)
-MARTELLO_DROPOUT_LOOPS(v3)
-MARTELLO_DROPOUT_LOOPS(v4)
-#undef MARTELLO_DROPOUT_LOOPS
+MARTELLO_PER_ISA(extern const DropoutLoops dropout_loops;)
 
 }  // namespace martello::cpu

@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of gru_cell_isa.cc. Included by ISA sources too, hence C headers only.
@@ -40,15 +42,7 @@ struct GruLoops {
   void (*cells_grad)(const GruCellsGrad<T>&);
 };
 
-#define MARTELLO_GRU_LOOPS(isa)                \
-  namespace isa {                              \
-  extern const GruLoops<float> gru_loops_f32;  \
-  extern const GruLoops<double> gru_loops_f64; \
-  }
-MARTELLO_GRU_LOOPS(v2)
-MARTELLO_GRU_LOOPS(v3)
-MARTELLO_GRU_LOOPS(v4)
-#undef MARTELLO_GRU_LOOPS
+MARTELLO_PER_ISA(extern const GruLoops<float> gru_loops_f32; extern const GruLoops<double> gru_loops_f64;)
 
 // Those of this machine.
 template <class T>

@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of layer_norm_isa.cc. Included by ISA sources too, hence C headers only.
@@ -14,15 +16,8 @@ struct LayerNormLoops {
                    T* dbeta, int64_t rows, int64_t n, double epsilon);
 };
 
-#define MARTELLO_LAYER_NORM_LOOPS(isa)                      \
-  namespace isa {                                           \
-  extern const LayerNormLoops<float> layer_norm_loops_f32;  \
-  extern const LayerNormLoops<double> layer_norm_loops_f64; \
-  }
-MARTELLO_LAYER_NORM_LOOPS(v2)
-MARTELLO_LAYER_NORM_LOOPS(v3)
-MARTELLO_LAYER_NORM_LOOPS(v4)
-#undef MARTELLO_LAYER_NORM_LOOPS
+MARTELLO_PER_ISA(extern const LayerNormLoops<float> layer_norm_loops_f32;
+                 extern const LayerNormLoops<double> layer_norm_loops_f64;)
 
 // Those of this machine.
 template <class T>

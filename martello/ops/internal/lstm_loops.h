@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of lstm_cell_isa.cc. Included by ISA sources too, hence C headers only.
@@ -41,15 +43,7 @@ struct LstmLoops {
   void (*cells_grad)(const LstmCellsGrad<T>&);
 };
 
-#define MARTELLO_LSTM_LOOPS(isa)                 \
-  namespace isa {                                \
-  extern const LstmLoops<float> lstm_loops_f32;  \
-  extern const LstmLoops<double> lstm_loops_f64; \
-  }
-MARTELLO_LSTM_LOOPS(v2)
-MARTELLO_LSTM_LOOPS(v3)
-MARTELLO_LSTM_LOOPS(v4)
-#undef MARTELLO_LSTM_LOOPS
+MARTELLO_PER_ISA(extern const LstmLoops<float> lstm_loops_f32; extern const LstmLoops<double> lstm_loops_f64;)
 
 // Those of this machine.
 template <class T>

@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of pool_isa.cc. Included by ISA sources too, hence C headers only.
@@ -29,18 +31,11 @@ struct AvgPoolLoops {
   void (*mean_grad)(const T* dy, T* dx, const PoolImage& image, int64_t row);  // of inputs
 };
 
-#define MARTELLO_POOL_LOOPS(isa)                              \
-  namespace isa {                                             \
-  extern const PoolLoops<float, uint8_t> pool_loops_f32_u8;   \
-  extern const PoolLoops<float, int32_t> pool_loops_f32_i32;  \
-  extern const PoolLoops<double, uint8_t> pool_loops_f64_u8;  \
-  extern const PoolLoops<double, int32_t> pool_loops_f64_i32; \
-  extern const AvgPoolLoops<float> avg_pool_loops_f32;        \
-  extern const AvgPoolLoops<double> avg_pool_loops_f64;       \
-  }
-MARTELLO_POOL_LOOPS(v2)
-MARTELLO_POOL_LOOPS(v3)
-MARTELLO_POOL_LOOPS(v4)
-#undef MARTELLO_POOL_LOOPS
+MARTELLO_PER_ISA(extern const PoolLoops<float, uint8_t> pool_loops_f32_u8;
+                 extern const PoolLoops<float, int32_t> pool_loops_f32_i32;
+                 extern const PoolLoops<double, uint8_t> pool_loops_f64_u8;
+                 extern const PoolLoops<double, int32_t> pool_loops_f64_i32;
+                 extern const AvgPoolLoops<float> avg_pool_loops_f32;
+                 extern const AvgPoolLoops<double> avg_pool_loops_f64;)
 
 }  // namespace martello::cpu

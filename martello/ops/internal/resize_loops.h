@@ -1,4 +1,6 @@
 #pragma once
+#include <martello/kernel/cpu/isa_levels.h>
+
 #include <stdint.h>
 
 // The loops of resize_isa.cc. Included by ISA sources too, hence C headers only.
@@ -25,13 +27,6 @@ struct ResizeLoops {
   void (*line_f64)(const ResizeTask<double>&, int64_t line, double* y);
 };
 
-#define MARTELLO_RESIZE_LOOPS(isa)       \
-  namespace isa {                        \
-  extern const ResizeLoops resize_loops; \
-  }
-MARTELLO_RESIZE_LOOPS(v2)
-MARTELLO_RESIZE_LOOPS(v3)
-MARTELLO_RESIZE_LOOPS(v4)
-#undef MARTELLO_RESIZE_LOOPS
+MARTELLO_PER_ISA(extern const ResizeLoops resize_loops;)
 
 }  // namespace martello::cpu
