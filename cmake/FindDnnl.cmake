@@ -14,7 +14,8 @@ foreach(header dnnl_version.h oneapi/dnnl/dnnl_version.h)
 endforeach()
 
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(Dnnl REQUIRED_VARS Dnnl_LIBRARY Dnnl_INCLUDE_DIR VERSION_VAR Dnnl_VERSION)
+find_package_handle_standard_args(Dnnl REQUIRED_VARS Dnnl_LIBRARY Dnnl_INCLUDE_DIR VERSION_VAR Dnnl_VERSION
+                                  HANDLE_VERSION_RANGE)
 
 if(Dnnl_FOUND AND NOT TARGET dnnl::dnnl)
   add_library(dnnl::dnnl UNKNOWN IMPORTED)

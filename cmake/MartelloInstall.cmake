@@ -29,6 +29,9 @@ function(martello_umbrella)
   install(TARGETS martello EXPORT martello-targets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT martello-targets NAMESPACE martello:: DESTINATION ${martello_package_dir})
 
+  string(REGEX MATCH "^([0-9]+)\\.[0-9]+" martello_dnnl_versions ${Dnnl_VERSION})
+  math(EXPR next_major "${CMAKE_MATCH_1} + 1")
+  string(APPEND martello_dnnl_versions "...<${next_major}")
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/martelloConfig.cmake.in
                                 ${PROJECT_BINARY_DIR}/martelloConfig.cmake INSTALL_DESTINATION ${martello_package_dir})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/martelloConfigVersion.cmake COMPATIBILITY SameMinorVersion)
