@@ -1,8 +1,7 @@
 #include "limits.h"
 
 #include <martello/base/threads.h>
-
-#include <oneapi/dnnl/dnnl.hpp>
+#include <martello/kernel/cpu/onednn_version.h>
 
 #include <memory>
 #include <unordered_map>
@@ -18,11 +17,7 @@ std::function<void()> make_onednn_matmul(const martello::HostTensor& a, const ma
   const int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
   const auto f32 = memory::data_type::f32, in = a.dtype() == martello::bf16 ? memory::data_type::bf16 : f32;
   const memory::desc da({m, k}, in, Tag::ab), db({k, n}, in, Tag::ab), dc({m, n}, f32, Tag::ab);
-#if DNNL_VERSION_MAJOR >= 3
-  const matmul::primitive_desc pd(*engine, da, db, dc);
-#else
-  const matmul::primitive_desc pd(matmul::desc(da, db, dc), *engine);
-#endif
+  const auto pd = martello::onednn::make_desc<matmul>(*engine, primitive_attr(), da, db, dc);
   const auto handle = [](const martello::HostTensor& t) { return const_cast<std::byte*>(t.raw()); };
   std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, memory(da, *engine, handle(a))},
                                                {DNNL_ARG_WEIGHTS, memory(db, *engine, handle(b))},

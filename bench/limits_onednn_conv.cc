@@ -2,8 +2,7 @@
 
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
-
-#include <oneapi/dnnl/dnnl.hpp>
+#include <martello/kernel/cpu/onednn_version.h>
 
 #include <memory>
 #include <unordered_map>
@@ -44,22 +43,16 @@ convolution_forward::primitive_desc forward(const engine& e, const Sizes& s) {
   const Descs d(s);
   constexpr auto kKind = prop_kind::forward_training;
   constexpr auto kDirect = algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-  return {e, kKind, kDirect, d.x, d.w, d.y, s.stride, s.before, s.after};
-#else
-  return {{kKind, kDirect, d.x, d.w, d.y, s.stride, s.before, s.after}, e};
-#endif
+  return martello::onednn::make_desc<convolution_forward>(e, primitive_attr(), kKind, kDirect, d.x, d.w, d.y, s.stride,
+                                                          s.before, s.after);
 }
 
 template <class P>
 typename P::primitive_desc backward(const engine& e, const Sizes& s) {
   const Descs d(s);
   constexpr auto kDirect = algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-  return {e, kDirect, d.x, d.w, d.y, s.stride, s.before, s.after, forward(e, s)};
-#else
-  return {{kDirect, d.x, d.w, d.y, s.stride, s.before, s.after}, e, forward(e, s)};
-#endif
+  return martello::onednn::make_gradient_desc<P>(e, primitive_attr(), forward(e, s), kDirect, d.x, d.w, d.y, s.stride,
+                                                 s.before, s.after);
 }
 
 // Memory that holds `t`'s bytes, or of its own where the library chose the layout.

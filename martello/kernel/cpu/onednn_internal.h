@@ -2,8 +2,7 @@
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
 #include <martello/kernel/cpu/onednn.h>
-
-#include <dnnl.hpp>
+#include <martello/kernel/cpu/onednn_version.h>
 
 #include <utility>
 

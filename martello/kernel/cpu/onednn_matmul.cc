@@ -3,22 +3,17 @@
 namespace martello::onednn {
 namespace {
 
-dnnl::matmul::primitive_desc matmul_desc(const MatmulDesc& d, const dnnl::primitive_attr& attr) {
+dnnl::matmul::primitive_desc matmul_desc(const MatmulDesc& d) {
   const auto &a = desc_of(d.a), &b = desc_of(d.b), &y = desc_of(d.y);
-#if DNNL_VERSION_MAJOR >= 3
-  if (d.bias.is_null()) return {engine(), a, b, y, attr};
-  return {engine(), a, b, desc_of(d.bias), y, attr};
-#else
-  if (d.bias.is_null()) return {dnnl::matmul::desc(a, b, y), attr, engine()};
-  return {dnnl::matmul::desc(a, b, desc_of(d.bias), y), attr, engine()};
-#endif
+  if (d.bias.is_null()) return make_desc<dnnl::matmul>(engine(), attributes(), a, b, y);
+  return make_desc<dnnl::matmul>(engine(), attributes(), a, b, desc_of(d.bias), y);
 }
 
 }  // namespace
 
 Primitive make_matmul(const OpInfo& op, const MatmulDesc& d, int threads) {
   return make_primitive<dnnl::matmul>(op, "matmul", threads, [&](Primitive::Impl& made) {
-    auto pd = matmul_desc(d, attributes());
+    auto pd = matmul_desc(d);
     made.descs = {{Role::src, pd.src_desc()}, {Role::weights, pd.weights_desc()}, {Role::dst, pd.dst_desc()}};
     if (!d.bias.is_null()) made.descs.emplace_back(Role::bias, pd.bias_desc());
     return pd;
