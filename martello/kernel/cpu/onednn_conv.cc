@@ -20,37 +20,23 @@ Dims gaps(const ConvDesc& d) {
 
 Forward::primitive_desc forward_desc(const ConvDesc& d, const dnnl::memory::desc& w) {
   const auto &x = desc_of(d.x), &y = desc_of(d.y);
-#if DNNL_VERSION_MAJOR >= 3
-  const auto& e = engine();
-  if (d.bias.is_null()) return {e, kTraining, kDirect, x, w, y, d.stride, gaps(d), d.before, d.after, attributes()};
-  return {e, kTraining, kDirect, x, w, desc_of(d.bias), y, d.stride, gaps(d), d.before, d.after, attributes()};
-#else
-  if (d.bias.is_null())
-    return {Forward::desc(kTraining, kDirect, x, w, y, d.stride, gaps(d), d.before, d.after), attributes(), engine()};
-  return {Forward::desc(kTraining, kDirect, x, w, desc_of(d.bias), y, d.stride, gaps(d), d.before, d.after),
-          attributes(), engine()};
-#endif
+  const auto make = [&](const auto&... bias) {
+    return make_desc<Forward>(engine(), attributes(), kTraining, kDirect, x, w, bias..., y, d.stride, gaps(d), d.before,
+                              d.after);
+  };
+  return d.bias.is_null() ? make() : make(desc_of(d.bias));
 }
 
 // Gradients want the forward pass they belong to, whose own weights lie as they like.
 Forward::primitive_desc hint(const ConvDesc& d) {
-  const dnnl::memory::desc& w = desc_of(d.weights);
-#if DNNL_VERSION_MAJOR >= 3
-  const Dims dims = w.get_dims();
-#else
-  const Dims dims = w.dims();
-#endif
+  const Dims dims = dims_of(desc_of(d.weights));
   return forward_desc(d, dnnl::memory::desc(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
 }
 
 template <class P>
 typename P::primitive_desc backward_desc(const ConvDesc& d) {
   const auto &x = desc_of(d.x), &w = desc_of(d.weights), &y = desc_of(d.y);
-#if DNNL_VERSION_MAJOR >= 3
-  return {engine(), kDirect, x, w, y, d.stride, gaps(d), d.before, d.after, hint(d), attributes()};
-#else
-  return {typename P::desc(kDirect, x, w, y, d.stride, gaps(d), d.before, d.after), attributes(), engine(), hint(d)};
-#endif
+  return make_gradient_desc<P>(engine(), attributes(), hint(d), kDirect, x, w, y, d.stride, gaps(d), d.before, d.after);
 }
 
 Primitive make_forward(const OpInfo& op, const ConvDesc& d, int threads) {
