@@ -1,9 +1,11 @@
-"""make_layers.py FOLDER: writes what single layers give for made-up weights, computed by PyTorch in f64."""
+"""make_layers.py FOLDER: writes what single layers give for made-up weights, computed by PyTorch in f64; batch_renorm,
+which PyTorch lacks, by its formulas in NumPy."""
+import numpy as np
 import torch
 import torch.nn.functional as F
 
 from torch_layers import dense, nchw, tensor, write_all
-from weights import image
+from weights import image, noise, weight
 
 
 def nhwc(x):
@@ -51,6 +53,21 @@ def avg_pooling():
     return nhwc(F.avg_pool2d(pixels(), 3, 2, 1, count_include_pad=False))
 
 
+def fixed_unpooling(matrix):
+    """The Kronecker product of each channel with the matrix."""
+    return torch.stack([torch.stack([torch.kron(channel, matrix) for channel in sample]) for sample in pixels()])
+
+
+def maxout(units):
+    x = nhwc(pixels())
+    return x.reshape(*x.shape[:-1], -1, units).amax(-1)
+
+
+def bn_relu():
+    gamma, beta = tensor("layer/bn/gamma", (6,)), tensor("layer/bn/beta", (6,))
+    return nhwc(F.relu(F.batch_norm(pixels(), None, None, gamma, beta, training=True, eps=1.001e-5)))
+
+
 def affine(size):
     return tensor("layer/gamma", (size,)), tensor("layer/beta", (size,))
 
@@ -68,6 +85,32 @@ def batch_norm(x, epsilon, biased):
     after = F.batch_norm(x, mean, variance, gamma, beta, training=False, eps=epsilon)
     layout = nhwc if x.dim() == 4 else torch.clone
     return torch.cat([t.reshape(-1) for t in (layout(y), mean, variance, layout(after))])
+
+
+def batch_renorm(shape, rmax=1.1, dmax=0.0625, momentum=0.75, past=0.875, epsilon=1e-3):
+    """The outputs of three steps, the variables after them, then the output in inference."""
+    gamma, beta = (weight(f"layer/{name}", shape[-1:]).astype(np.float64) for name in ("gamma", "beta"))
+    axes = tuple(range(len(shape) - 1))
+    moving_mean, moving_variance = np.zeros(shape[-1]), np.ones(shape[-1])
+    renorm_mean, renorm_stddev, renorm_weight = np.zeros(shape[-1]), np.zeros(shape[-1]), 0.0
+    values = []
+    for step in range(3):
+        x = ((step - 1) * 0.25 + (step + 1) * 0.5 * noise(f"step{step}", shape)).astype(np.float32).astype(np.float64)
+        mean, stddev = x.mean(axes), np.sqrt(x.var(axes) + epsilon)
+        past_mean = renorm_mean + (1 - renorm_weight) * mean
+        past_stddev = renorm_stddev + (1 - renorm_weight) * stddev
+        r = np.clip(stddev / past_stddev, 1 / rmax, rmax)
+        d = np.clip((mean - past_mean) / past_stddev, -dmax, dmax)
+        values.append(((x - mean) / stddev * r + d) * gamma + beta)
+        renorm_mean = past * renorm_mean + (1 - past) * mean
+        renorm_stddev = past * renorm_stddev + (1 - past) * stddev
+        renorm_weight = past * renorm_weight + (1 - past)
+        moving_mean = momentum * moving_mean + (1 - momentum) * renorm_mean / renorm_weight
+        variance = (renorm_stddev / renorm_weight) ** 2 - epsilon
+        moving_variance = momentum * moving_variance + (1 - momentum) * variance
+    values += [moving_mean, moving_variance, renorm_mean, renorm_stddev, np.array(renorm_weight)]
+    values.append((x - moving_mean) / np.sqrt(moving_variance + epsilon) * gamma + beta)
+    return torch.from_numpy(np.concatenate([v.reshape(-1) for v in values]))
 
 
 def group_norm(groups):
@@ -97,6 +140,22 @@ def lstm():
     return torch.cat([t.reshape(-1) for t in (y, h, c)])
 
 
+def gru():
+    units, x, lengths = 4, torch.from_numpy(image((3, 5, 6))).double(), torch.tensor([5, 2, 3])
+    cell = torch.nn.GRU(6, units, batch_first=True).double()
+    cell.weight_ih_l0.copy_(tensor("layer/Wx", (6, 3 * units)).t())
+    cell.weight_hh_l0.copy_(tensor("layer/Wh", (units, 3 * units)).t())
+    cell.bias_ih_l0.copy_(tensor("layer/bx", (3 * units,)))
+    cell.bias_hh_l0.copy_(tensor("layer/bh", (3 * units,)))
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    y, h = cell(packed)
+    y = torch.nn.utils.rnn.pad_packed_sequence(y, batch_first=True)[0]
+    return torch.cat([y.reshape(-1), h.reshape(-1)])
+
+
+MATRIX = torch.tensor([[1, 0.5, -0.25], [0, 2, -1]], dtype=torch.float64)
+CORNER = torch.tensor([[1, 0], [0, 0]], dtype=torch.float64)
+
 write_all({
     "layer_conv2d_same": conv2d_same,
     "layer_conv2d_groups": conv2d_groups,
@@ -104,6 +163,15 @@ write_all({
     "layer_depth_conv": depth_conv,
     "layer_max_pooling": max_pooling,
     "layer_avg_pooling": avg_pooling,
+    "layer_global_avg_pooling": lambda: pixels().mean((2, 3)),
+    "layer_fixed_unpooling": lambda: nhwc(fixed_unpooling(CORNER)),
+    "layer_fixed_unpooling_matrix": lambda: nhwc(fixed_unpooling(MATRIX)),
+    "layer_maxout": lambda: maxout(3),
+    "layer_concat_with": lambda: nhwc(torch.cat([pixels(), 2 * pixels()], 1)),
+    "layer_channel_shuffle": lambda: nhwc(torch.channel_shuffle(pixels(), 3)),
+    "layer_bn_relu": bn_relu,
+    "layer_batch_renorm_images": lambda: batch_renorm((2, 9, 7, 6)),
+    "layer_batch_renorm_matrix": lambda: batch_renorm((7, 6)),
     "layer_batch_norm_images": lambda: batch_norm(pixels(), 1.001e-5, False),
     "layer_batch_norm_matrix": lambda: batch_norm(torch.from_numpy(image((7, 6))).double(), 1e-5, True),
     "layer_layer_norm_images": lambda: group_norm(1),
@@ -113,4 +181,5 @@ write_all({
     "layer_prelu": prelu,
     "layer_fully_connected": lambda: torch.sigmoid(dense("layer", pixels(), 5)),
     "layer_lstm": lstm,
+    "layer_gru": gru,
 })
