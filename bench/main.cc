@@ -5,7 +5,7 @@
 //   martello_bench update            optimizers against a copy of the bytes that they move
 //   martello_bench train [NAME...]   whole training steps; one JSON line each, as the peers print them;
 //                                    --precision bf16 for large products in bf16
-//   martello_bench trace [NAME...]   the nodes of those steps, with times and implementations
+//   martello_bench trace [NAME...]   the nodes of those steps, with times and implementations, and the share of oneDNN
 #include "ops.h"
 #include "train/train.h"
 

@@ -2,14 +2,19 @@
 
 usage: run.py --build build/release [--works tiny,mlp,...] [--threads 2] [--rounds 3] [--save NAME]
 
-Every round runs each program once, and every figure, ours too, is the best of its rounds: a shared machine may slow one
-program down by half, never speed it up. `--save NAME` writes bench/results/NAME.md and NAME.json with machine, commit and versions.
+Every round runs each program once for each work, in a process of its own. Every time, ours too, is the best of its
+rounds: a shared machine may slow one program down by half, never speed it up. Memory is what the work adds to a process
+that has loaded its libraries; of several rounds, our largest and a peer's smallest. A program that fails is named, in
+the table too, and the others go on.
+
+The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
+to peers.md and peers.json in the build folder. The exit status is 1 when a bar is missed or could not be checked.
 """
-import argparse, json, os, platform, subprocess, sys
+import argparse, sys, time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+from report import HERE, ROOT, Failed, environment, json_lines, machine, versions, write
+
 WORKS_OF = {"keras": {"mlp", "mnist", "cifar", "resnet50", "lstm"}, "tensorpack": {"mlp", "mnist"}}
 # What a work must reach, as a multiple of a peer's speed; "best" is the fastest of them.
 BARS = {
@@ -21,105 +26,157 @@ BARS = {
     "lstm": {"best": 1.25},
     "gptmini": {"best": 1.25},
 }
+# What it may take, as a multiple of a peer's memory.
+MEMORY_BARS = {"resnet50": {"torch eager": 0.8}}
+SECONDS = 1800  # for one work of one program: torch.compile of the largest takes minutes
+
+
+class Results:
+    def __init__(self):
+        self.figures = {}  # work -> program -> {"ms": [...], "memory_mb": [...]}
+        self.failures = {}  # work -> program -> reason
+
+    def add(self, work, name, row):
+        figure = self.figures.setdefault(work, {}).setdefault(name, {"ms": [], "memory_mb": []})
+        figure["ms"].append(row["ms"])
+        figure["memory_mb"].append(round(row["peak_mb"] - row["base_mb"], 1))
+
+    def fail(self, work, name, reason):
+        say(f"  {name} failed at {work}: {reason}")
+        self.failures.setdefault(work, {})[name] = reason
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
 
 
 def programs(args):
+    """(program, command, works that it has)"""
     python, threads = sys.executable, str(args.threads)
-    ours = [str(Path(args.build) / "bench" / "martello_bench"), "--threads", threads, "train"]
-    yield "martello", ours, set(args.works)
-    yield "torch", [python, str(HERE / "torch_peer.py"), "cpu"], set(args.works)
-    yield "jax", [python, str(HERE / "jax_peer.py")], set(args.works)
+    yield "martello", [str(args.build / "bench" / "martello_bench"), "--threads", threads, "train"], set(BARS)
+    yield "torch", [python, str(HERE / "torch_peer.py"), "cpu"], set(BARS)
+    yield "jax", [python, str(HERE / "jax_peer.py")], set(BARS)
     for kind, known in WORKS_OF.items():
-        yield kind, [python, str(HERE / "tf_peer.py"), kind], known & set(args.works)
+        yield kind, [python, str(HERE / "tf_peer.py"), kind], known
 
 
-def environment(args):
-    env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), MKL_NUM_THREADS=str(args.threads), JAX_PLATFORMS="cpu",
-               TF_CPP_MIN_LOG_LEVEL="3", TF_USE_LEGACY_KERAS="1", CUDA_VISIBLE_DEVICES="")
-    env["XLA_FLAGS"] = env.get("XLA_FLAGS", "")
-    return env
+def run_one(results, program, command, work, args):
+    count = 0
+    try:
+        for row in json_lines(command + [work], environment(args.threads), SECONDS):
+            variant = row["variant"]
+            name = program if program in ("martello", variant) else f"{program} {variant}"
+            count += 1
+            if "error" in row:
+                results.fail(work, name, row["error"])
+            else:
+                results.add(work, name, row)
+                say(f"  {name}: {row['ms']:.4f} ms, {row['peak_mb'] - row['base_mb']:.0f} MiB")
+        if count == 0:
+            raise Failed("printed no figure")
+    except Failed as e:
+        results.fail(work, program, str(e))
 
 
-def figures(command, works, args):
-    """(work, variant) -> milliseconds, with failures reported and left out."""
-    order = [w for w in args.works if w in works]
-    if not order:
-        return {}
-    done = subprocess.run(command + order, env=environment(args), capture_output=True, text=True)
-    found = {}
-    for line in done.stdout.splitlines():
-        if not line.startswith("{"):
-            continue
-        row = json.loads(line)
-        if "error" in row:
-            print(f"  {row['work']} {row['variant']}: {row['error']}", file=sys.stderr)
-        else:
-            found[row["work"], row["variant"]] = row["ms"]
-    if done.returncode != 0 or not found:
-        print(f"  {' '.join(command)} failed:\n{done.stderr[-2000:]}", file=sys.stderr)
-    return found
+def run_round(results, number, args):
+    for work in args.works:
+        for program, command, known in programs(args):
+            # What failed once would only take time again.
+            if work not in known or program in results.failures.get(work, {}):
+                continue
+            say(f"round {number}/{args.rounds}, {work}: {program}")
+            run_one(results, program, command, work, args)
 
 
-def measure(args):
-    times = {}  # work -> peer -> [ms]
-    for number in range(args.rounds):
-        for peer, command, works in programs(args):
-            print(f"round {number + 1}/{args.rounds}: {peer}", file=sys.stderr, flush=True)
-            for (work, variant), ms in figures(command, works, args).items():
-                name = peer if peer in ("martello", variant) else f"{peer} {variant}"
-                times.setdefault(work, {}).setdefault(name, []).append(ms)
-    return times
+class Table:
+    """The report as lines, and the bars that were missed."""
+
+    def __init__(self, results, works):
+        self.lines, self.missed = [], []
+        for work in works:
+            self.lines += [f"### {work}", ""]
+            figures = results.figures.get(work, {})
+            if "martello" in figures:
+                self.add_work(work, dict(figures))
+            else:
+                self.missed.append(f"{work}: no figure of ours")
+            for name, reason in results.failures.get(work, {}).items():
+                self.lines += [f"{name} failed: {reason.splitlines()[-1] if reason else '?'}", ""]
+
+    def add_work(self, work, figures):
+        ours = figures.pop("martello")
+        ms, memory = min(ours["ms"]), max(ours["memory_mb"])
+        others = sorted(figures, key=lambda p: min(figures[p]["ms"]))
+        bars = {others[0] if p == "best" and others else p: bar for p, bar in BARS[work].items()}
+        memory_bars = MEMORY_BARS.get(work, {})
+        self.lines += ["| program | ms per step | ours is faster by | at least | MiB | ours takes | at most |",
+                       "|---|---:|---:|---:|---:|---:|---:|", f"| **martello** | {ms:.4f} | | | {memory:.0f} | | |"]
+        for name in others:
+            its_ms, its_memory = min(figures[name]["ms"]), min(figures[name]["memory_mb"])
+            speed, share = its_ms / ms, memory / max(its_memory, 0.1)
+            self.lines.append(f"| {name} | {its_ms:.4f} | {speed:.2f} × | {self.bar(work, name, bars, speed, 1)} | "
+                              f"{its_memory:.0f} | {share:.2f} × | {self.bar(work, name, memory_bars, share, -1)} |")
+        self.lines.append("")
+        for name in (bars.keys() | memory_bars.keys()) - set(others):
+            self.missed.append(f"{work}: no figure of {name}, which it is compared with")
+
+    def bar(self, work, name, bars, ratio, sign):
+        if name not in bars:
+            return ""
+        if sign * ratio >= sign * bars[name]:
+            return f"{bars[name]:g} ×"
+        self.missed.append(f"{work}: {ratio:.2f} × {name}, {'at least' if sign > 0 else 'at most'} {bars[name]:g} ×")
+        return f"{bars[name]:g} × (missed)"
+
+    def text(self):
+        verdict = ["Missed:", ""] + [f"- {line}" for line in self.missed] if self.missed else ["All bars are met."]
+        return "\n".join(self.lines + verdict) + "\n"
 
 
-def table(times):
-    lines, is_met = [], True
-    for work, peers in times.items():
-        if "martello" not in peers:
-            lines.append(f"{work}: no figure of ours")
-            is_met = False
-            continue
-        ours, bars = min(peers["martello"]), BARS.get(work, {})
-        others = sorted((p for p in peers if p != "martello"), key=lambda p: min(peers[p]))
-        lines += [f"### {work}", "", "| program | ms per step | ours is faster by | at least |", "|---|---:|---:|---:|",
-                  f"| **martello** | {ours:.4f} | | |"]
-        for peer in others:
-            ratio, bar = min(peers[peer]) / ours, bars.get(peer, bars.get("best") if peer == others[0] else None)
-            is_met = is_met and (bar is None or ratio >= bar)
-            mark = "" if bar is None else f"{bar:g} ×" + ("" if ratio >= bar else " (missed)")
-            lines.append(f"| {peer} | {min(peers[peer]):.4f} | {ratio:.2f} × | {mark} |")
-        lines.append("")
-    return "\n".join(lines), is_met
+def save(results, args, rounds, origin):
+    text = Table(results, args.works).text()
+    head = f"# Training steps against peers\n\n{origin}\nConstant input, f32; times are the best of {rounds} rounds " \
+           "for every program, memory is what the step adds to a process that has loaded its libraries.\n\n"
+    folder = ROOT / "bench/results" if args.save else args.build
+    write(folder, args.save or "peers", head + text, {"figures": results.figures, "failures": results.failures})
+    return text, folder / f"{args.save or 'peers'}.md"
 
 
-def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, commit {commit.stdout.strip()}"
+def arguments():
+    def names(text):
+        unknown = [w for w in text.split(",") if w not in BARS]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"there is no work '{unknown[0]}'; there are {', '.join(BARS)}")
+        return text.split(",")
 
+    def positive(text):
+        if not text.isdigit() or int(text) == 0:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+        return int(text)
 
-def versions():
-    done = subprocess.run([sys.executable, "-m", "pip", "list", "--format=json"], capture_output=True, text=True)
-    wanted = {"torch", "jax", "tensorflow_cpu", "tensorflow-cpu", "tensorpack", "keras"}
-    return ", ".join(f"{p['name']} {p['version']}" for p in json.loads(done.stdout or "[]") if p["name"] in wanted)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, type=Path)
+    parser.add_argument("--works", default=list(BARS), type=names)
+    parser.add_argument("--threads", type=positive, default=2)
+    parser.add_argument("--rounds", type=positive, default=3)
+    parser.add_argument("--save", metavar="NAME")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True)
-    parser.add_argument("--works", default=",".join(BARS), type=lambda s: s.split(","))
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--save")
-    args = parser.parse_args()
-    times = measure(args)
-    text, is_met = table(times)
+    args, results, start = arguments(), Results(), time.monotonic()
+    packages = versions({"torch", "jax", "tensorflow_cpu", "tensorpack", "keras"})
+    origin = f"{machine()}; {args.threads} threads; {packages}."
+    for number in range(1, args.rounds + 1):
+        try:
+            run_round(results, number, args)
+        except KeyboardInterrupt:
+            say(f"interrupted; what there is: {save(results, args, number, origin)[1]}")
+            sys.exit(130)
+        text, path = save(results, args, number, origin)
+        say(f"round {number}/{args.rounds} done after {(time.monotonic() - start) / 60:.0f} min: {path}")
     print(text)
-    if args.save:
-        head = f"# Training steps against peers\n\n{machine()}; {args.threads} threads; {versions()}.\n" \
-               f"Constant input, f32; best of {args.rounds} rounds for every program.\n\n"
-        (ROOT / "bench/results" / f"{args.save}.md").write_text(head + text)
-        (ROOT / "bench/results" / f"{args.save}.json").write_text(json.dumps(times, indent=1) + "\n")
-    sys.exit(0 if is_met else 1)
+    sys.exit(1 if Table(results, args.works).missed else 0)
 
 
 if __name__ == "__main__":

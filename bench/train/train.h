@@ -19,9 +19,10 @@ struct Work {
 std::vector<std::string> work_names();
 Work build_work(const std::string& name);
 
-// Prints one JSON line per work: median time of a step. All works when none is named.
+// Prints one JSON line per work: median time of a step, and memory in MiB (of the process before it, at most, and what
+// the planner says). All works when none is named.
 int time_training(const std::vector<std::string>& names, const martello::SessionOptions& options);
-// Prints the nodes of a step with their times and implementations.
+// Prints the nodes of a step with their times and implementations, then the share of each op and of oneDNN.
 int trace_training(const std::vector<std::string>& names, martello::SessionOptions options);
 
 }  // namespace bench
