@@ -76,6 +76,8 @@ def run_one(results, program, command, work, args):
             raise Failed("printed no figure")
     except Failed as e:
         results.fail(work, program, str(e))
+    except KeyError as e:
+        results.fail(work, program, f"printed a line without {e}")
 
 
 def run_round(results, number, args):
