@@ -1,4 +1,4 @@
-"""Writes martello/optim/golden_values.inc: ten steps of each optimizer in PyTorch, TensorFlow or Keras, in f64.
+"""Writes martello/optim/golden_values.inc: ten steps of each optimizer in PyTorch, TensorFlow, Keras or NumPy, in f64.
 
 usage: golden_optimizers.py OUTPUT
 The gradient of w is c w + cos(w), by hand, so that all do the same.
@@ -62,6 +62,18 @@ def with_keras(make):
     return path
 
 
+def lamb(decay, beta1=0.75, beta2=0.875):
+    """The paper's formulas: Keras decays weights outside of the ratio, and PyTorch has no LAMB."""
+    w, m, v, path = START.copy(), np.zeros(4), np.zeros(4), []
+    for t in range(1, STEPS + 1):
+        g = gradient(w)
+        m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
+        r = m / (1 - beta1**t) / (np.sqrt(v / (1 - beta2**t)) + EPSILON) + decay * w
+        w = w - RATE * np.linalg.norm(w) / np.linalg.norm(r) * r
+        path.append(w)
+    return path
+
+
 def tensorflow_cases():
     import tensorflow as tf
 
@@ -90,6 +102,7 @@ def torch_cases():
     yield "torch_rms_prop", with_torch(lambda w: o.RMSprop(w, RATE, 0.75, 0, momentum=0.625))
     yield "torch_adagrad", with_torch(lambda w: o.Adagrad(w, RATE, initial_accumulator_value=0, eps=EPSILON))
     yield "torch_adadelta", with_torch(lambda w: o.Adadelta(w, 0.5, 0.875, EPSILON))
+    yield "numpy_lamb", lamb(0.125)
 
 
 def run_part(part):
@@ -102,7 +115,7 @@ def run_part(part):
 def main():
     if sys.argv[1] in ("tensorflow", "torch"):
         cases = tensorflow_cases() if sys.argv[1] == "tensorflow" else torch_cases()
-        print(json.dumps([[name, w if name == "version" else [list(x) for x in w]] for name, w in cases]))
+        print(json.dumps([[name, w if name == "version" else [[float(v) for v in x] for x in w]] for name, w in cases]))
         return
     parts = [run_part("tensorflow"), run_part("torch")]
     versions = ", ".join(part[0][1] for part in parts)

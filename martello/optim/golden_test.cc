@@ -46,6 +46,7 @@ std::map<std::string, Ref<Optimizer>> optimizers() {
       {"torch_rms_prop", RMSProp(kRate, {.decay = 0.75, .momentum = 0.625, .epsilon = 0})},
       {"torch_adagrad", Adagrad(kRate, {.initial_accumulator = 0, .epsilon = kEpsilon})},
       {"torch_adadelta", Adadelta(0.5, adadelta)},
+      {"numpy_lamb", Lamb(kRate, {.beta1 = 0.75, .beta2 = 0.875, .epsilon = kEpsilon, .weight_decay = 0.125})},
   };
 }
 
