@@ -1,3 +1,4 @@
+#include <martello/kernel/cpu/reduce_columns_isa.h>
 #include <martello/kernel/cpu/reduce_isa.h>
 #include <martello/kernel/cpu/reduce_rows_isa.h>
 #include <martello/kernel/cpu/span_isa.h>
@@ -62,21 +63,52 @@ void reduce_narrow_items(const ReduceStep& step, int64_t first, int64_t last, So
   }
 }
 
-// Wide rows, summed one after the other, `columns` of them at a time.
+// Where an item of wide rows lies: one block of rows, one stretch of columns.
+struct WideItem {
+  int64_t x, y, rows, columns;
+};
+template <class T>
+WideItem wide_item(const ReduceStep& step, int64_t item) {
+  // A few blocks, of which the last may be short, go side by side, so that threads have like shares of it.
+  constexpr int64_t kFewBlocks = 8;
+  const int64_t stretches = (step.inner + kColumns<T> - 1) / kColumns<T>, per_outer = step.blocks * stretches;
+  const int64_t outer = item / per_outer, i = item % per_outer;
+  const bool by_columns = step.blocks < kFewBlocks;
+  const int64_t block = by_columns ? i % step.blocks : i / stretches;
+  const int64_t column = (by_columns ? i / step.blocks : i % stretches) * kColumns<T>, begin = block * kBlockRows;
+  return {(outer * step.reduced + begin) * step.inner + column, (outer * step.blocks + block) * step.inner + column,
+          smaller(kBlockRows, step.reduced - begin), smaller(kColumns<T>, step.inner - column)};
+}
+
+// Where reading goes on after an item; the short last block of a few is not worth asking for.
+template <class T>
+const T* next_item(const ReduceStep& step, int64_t item) {
+  if (wide_item<T>(step, item).rows < 8) return nullptr;
+  for (int64_t next = item + 1; next < step.items && next <= item + 2; ++next) {
+    const WideItem at = wide_item<T>(step, next);
+    if (at.rows >= 8) return static_cast<const T*>(step.x) + at.x;
+  }
+  return nullptr;
+}
+
+// x in memory.
 template <class T, class Op>
-void reduce_wide_item(const ReduceStep& step, int64_t item, Source<T>& source) {
-  const int64_t stretches = (step.inner + kColumns<T> - 1) / kColumns<T>, block = item / stretches;
-  const int64_t column = item % stretches * kColumns<T>, columns = smaller(kColumns<T>, step.inner - column);
-  const int64_t begin = block % step.blocks * kBlockRows;
-  const int64_t rows = smaller(kBlockRows, step.reduced - begin);
-  const int64_t x_begin = (block / step.blocks * step.reduced + begin) * step.inner + column;
-  T* y = static_cast<T*>(step.y) + block * step.inner + column;
-  const bool whole = columns == step.inner;
-  const int64_t at_once = step.x ? rows : whole ? Source<T>::kMost / columns : 1;
-  for (int64_t row = 0; row < rows; row += at_once) {
-    const int64_t n = smaller(at_once, rows - row);
-    const T* x = source.get(x_begin + row * step.inner, n * columns);
-    accumulate_rows<T, Op>(x, n, columns, step.inner, row == 0, y);
+void reduce_stored_item(const ReduceStep& step, int64_t item) {
+  const WideItem at = wide_item<T>(step, item);
+  T* y = static_cast<T*>(step.y) + at.y;
+  const bool streaming = step.may_stream && at.rows < 8 && reinterpret_cast<uintptr_t>(y) % kVecBytes == 0;
+  const T* x = static_cast<const T*>(step.x) + at.x;
+  add_all_rows<T, Op>({x, at.rows, at.columns, step.inner, next_item<T>(step, item), true, streaming}, y);
+}
+
+template <class T, class Op>
+void reduce_computed_item(const ReduceStep& step, int64_t item, Source<T>& source) {
+  const WideItem at = wide_item<T>(step, item);
+  const int64_t at_once = at.columns == step.inner ? Source<T>::kMost / at.columns : 1;
+  for (int64_t row = 0; row < at.rows; row += at_once) {
+    const int64_t n = smaller(at_once, at.rows - row);
+    const T* x = source.get(at.x + row * step.inner, n * at.columns);
+    add_all_rows<T, Op>({x, n, at.columns, at.columns, nullptr, row == 0, false}, static_cast<T*>(step.y) + at.y);
   }
 }
 
@@ -88,7 +120,8 @@ void reduce_items(const ReduceStep& step, int64_t first, int64_t last) {
   } else if (step.inner < kLanes<T>) {
     reduce_narrow_items<T, Op>(step, first, last, source);
   } else {
-    for (int64_t item = first; item < last; ++item) reduce_wide_item<T, Op>(step, item, source);
+    for (int64_t item = first; item < last; ++item)
+      step.x ? reduce_stored_item<T, Op>(step, item) : reduce_computed_item<T, Op>(step, item, source);
   }
 }
 

@@ -44,6 +44,12 @@ Vec<T> load_valid(const T* p, int64_t valid) {
   return valid > 0 ? load_first(p, valid, Op::neutral()) : Op::neutral();
 }
 
+template <class T>
+void store_valid(T* p, int64_t valid, Vec<T> x) {
+  if (valid >= Vec<T>::kLanes) x.store(p);
+  else store_first(p, valid, x);
+}
+
 // Blocks of `half` lanes with even and odd numbers, of x and y in a row.
 template <class T, class Op, int half, int... I>
 Vec<T> fold_two(Vec<T> x, Vec<T> y, std::integer_sequence<int, I...>) {

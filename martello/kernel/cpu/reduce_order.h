@@ -13,7 +13,7 @@
 namespace martello::cpu {
 
 inline constexpr int64_t kLaneBytes = 256, kBlockRows = 32;
-inline constexpr int64_t kColumnBytes = 8192;       // of a wide row that one item covers
+inline constexpr int64_t kColumnBytes = 4096;       // of a wide row that one item covers
 inline constexpr int64_t kReduceTileBytes = 16384;  // holds any block of narrow rows
 
 }  // namespace martello::cpu

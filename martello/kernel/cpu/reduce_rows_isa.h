@@ -112,12 +112,6 @@ void merged_rest(const T* x, int64_t n, int64_t width, int64_t first, int64_t co
   }
 }
 
-template <class T>
-void store_valid(T* p, int64_t valid, Vec<T> x) {
-  if (valid >= Vec<T>::kLanes) x.store(p);
-  else store_first(p, valid, x);
-}
-
 // y[k] = all of x[0 .. rows, k], rows <= one block, 1 < inner < lanes. Lanes beyond a merged row hold numbers of the
 // next one and are never used.
 template <class T, class Op>
@@ -137,35 +131,6 @@ void reduce_narrow(const T* x, int64_t rows, int64_t inner, int64_t merged, T* y
     }
   }
   for (int64_t i = 0; i < inner; i += w) store_valid(y + i, inner - i, Vec<T>::load(lanes + i));
-}
-
-// y = y + R rows of x, `stride` apart, one after the other; without y when it is the first time.
-template <class T, class Op, int R>
-void accumulate(const T* x, int64_t columns, int64_t stride, bool first, T* y) {
-  constexpr int64_t w = Vec<T>::kLanes;
-  int64_t i = 0;
-  for (; i + w <= columns; i += w) {
-    Vec<T> sum = first ? Vec<T>::load(x + i) : Op::apply(Vec<T>::load(y + i), Vec<T>::load(x + i));
-    for (int r = 1; r < R; ++r) sum = Op::apply(sum, Vec<T>::load(x + r * stride + i));
-    sum.store(y + i);
-  }
-  if (i == columns) return;
-  const int64_t rest = columns - i;
-  Vec<T> sum = load_first(x + i, rest, Op::neutral());
-  if (!first) sum = Op::apply(load_first(y + i, rest, Op::neutral()), sum);
-  for (int r = 1; r < R; ++r) sum = Op::apply(sum, load_first(x + r * stride + i, rest, Op::neutral()));
-  store_first(y + i, rest, sum);
-}
-
-// Long rows go eight at a time, so that y is touched seldom. Short ones go one by one: read in the order in which they
-// lie, they arrive twice as fast, and y stays in the first cache.
-template <class T, class Op>
-void accumulate_rows(const T* x, int64_t rows, int64_t columns, int64_t stride, bool first, T* y) {
-  constexpr int64_t kShortRow = 2048 / static_cast<int64_t>(sizeof(T));
-  int64_t r = 0;
-  for (; columns > kShortRow && r + 8 <= rows; r += 8)
-    accumulate<T, Op, 8>(x + r * stride, columns, stride, first && r == 0, y);
-  for (; r < rows; ++r) accumulate<T, Op, 1>(x + r * stride, columns, stride, first && r == 0, y);
 }
 
 }  // namespace

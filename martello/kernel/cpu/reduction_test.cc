@@ -91,6 +91,8 @@ std::vector<Case> cases() {
                            {Shape(2, 3, 4, 5, 2, 3, 2, 2), {0, 2, 4, 6}},
                            {Shape(1, 300, 1, 7), {0, 1, 2}},
                            {Shape(40, 2500), {0}},
+                           {Shape(300, 2500), {0}},
+                           {Shape(2, 33, 1300), {1}},
                            {Shape(40, 1), {1}},
                            {Shape(7, 9), {}}};
   for (int64_t n = 1; n < 300; n += 13) {
@@ -98,6 +100,7 @@ std::vector<Case> cases() {
     all.push_back({Shape(n, 3), {0}});
     all.push_back({Shape(n, 70), {0}});
     all.push_back({Shape(5, 4, n), {1}});
+    all.push_back({Shape(n % 40 + 1, 60 + n), {0}});
   }
   for (int64_t n = 1; n < 70; ++n) all.push_back({Shape(37, n), {1}});
   return all;
@@ -157,6 +160,44 @@ TEST(Reduction, sum_of_16_million_tenths_is_accurate) {
   const double exact = static_cast<double>(n) * static_cast<double>(0.1f);
   EXPECT_NEAR(reduce(x, Shape(n), {Kind::sum, {0}, false}, host_isa(), 2)[0] / exact, 1, 1e-6);
   EXPECT_NEAR(reduce(x, Shape(n / 16, 16), {Kind::sum, {0}, false}, host_isa(), 2)[3] / exact * 16, 1, 1e-6);
+}
+
+// The order of Note [Order of sums], for rows that need no merging.
+std::vector<float> sum_by_blocks(std::vector<float> x, int64_t rows, int64_t n) {
+  while (rows > 1) {
+    std::vector<float> y;
+    for (int64_t first = 0; first < rows; first += 32) {
+      for (int64_t k = 0; k < n; ++k) {
+        float sum = x[static_cast<size_t>(first * n + k)];
+        for (int64_t r = first + 1; r < std::min(rows, first + 32); ++r) sum += x[static_cast<size_t>(r * n + k)];
+        y.push_back(sum);
+      }
+    }
+    x = std::move(y);
+    rows = (rows + 31) / 32;
+  }
+  return x;
+}
+TEST(Reduction, wide_rows_are_added_block_by_block) {
+  for (int64_t n : {64, 100, 256, 257, 1024, 1500}) {
+    for (int64_t rows : {1, 2, 7, 8, 15, 32, 33, 300, 1100}) {
+      const auto x = numbers<float>(rows * n, 1);
+      const auto expected = sum_by_blocks(x, rows, n);
+      for (Isa isa : isas_here())
+        ASSERT_TRUE(same_bits(reduce(x, Shape(rows, n), {Kind::sum, {0}, false}, isa, 2), expected))
+            << rows << " " << n;
+    }
+  }
+}
+
+TEST(Reduction, streamed_results_of_few_rows_are_the_same) {
+  const int64_t n = last_level_cache_bytes() / 4 / 3 / 16 * 16 + 1008;
+  const auto x = numbers<float>(3 * n, 1);
+  const auto y = reduce(x, Shape(3, n), {Kind::sum, {0}, false}, host_isa(), 2);
+  for (int64_t k = 0; k < n; ++k) {
+    const auto at = static_cast<size_t>(k), row = static_cast<size_t>(n);
+    ASSERT_EQ(y[at], (x[at] + x[row + at]) + x[2 * row + at]) << k;
+  }
 }
 
 // Larger than any cache here, so that results are streamed, also to where vectors are not aligned.
