@@ -7,6 +7,7 @@
 #include <martello/ops/layer_norm.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace martello {
 namespace cpu {
@@ -56,13 +57,20 @@ T* out(const KernelRun& run, int i) {
   return static_cast<T*>(run.out_[i].data);
 }
 
+// Results beyond the caches go past them, unless they take the place of what is read.
+template <class T>
+bool is_streamed(const T* y, std::initializer_list<const T*> read, int64_t elements) {
+  return std::ranges::find(read, y) == read.end() &&
+         elements * static_cast<int64_t>(sizeof(T)) > cpu::last_level_cache_bytes();
+}
+
 template <class T>
 Kernel rows_kernel(const GroupView& g) {
   return Kernel([g](const KernelRun& run) {
     const int64_t n = g.view.channels, rows = rows_of(run, g), chunk = chunk_rows(n);
     const T* x = in<T>(run, 0);
     T* y = out<T>(run, 0);
-    const bool streaming = x != y && rows * n * static_cast<int64_t>(sizeof(T)) > cpu::last_level_cache_bytes();
+    const bool streaming = is_streamed<T>(y, {x}, rows * n);
     parallel_for(run.threads, ceil_div(rows, chunk), [&](int64_t i) {
       const int64_t r = i * chunk;
       cpu::layer_norm_loops<T>().normalize(x + r * n, in<T>(run, 1), in<T>(run, 2), y + r * n, out<T>(run, 1) + r,
@@ -90,11 +98,12 @@ Kernel rows_grad_kernel(const GroupView& g) {
   Kernel kernel([=](const KernelRun& run) {
     const int64_t rows = rows_of(run, g), chunks = ceil_div(rows, chunk);
     T* sums = reinterpret_cast<T*>(run.scratch);
+    const bool streaming = is_streamed<T>(out<T>(run, 0), {in<T>(run, 0), in<T>(run, 4)}, rows * n);
     parallel_for(run.threads, chunks, [&](int64_t i) {
       const int64_t r = i * chunk, at = r * n;
       cpu::layer_norm_loops<T>().gradient(in<T>(run, 0) + at, in<T>(run, 1), in<T>(run, 2) + r, in<T>(run, 3) + r,
                                           in<T>(run, 4) + at, out<T>(run, 0) + at, sums + i * 2 * n,
-                                          sums + (i * 2 + 1) * n, std::min(chunk, rows - r), n, g.epsilon);
+                                          sums + (i * 2 + 1) * n, std::min(chunk, rows - r), n, g.epsilon, streaming);
     });
     sum_rows(sums, chunks, 0, out<T>(run, 1), n, run.threads);
     sum_rows(sums, chunks, 1, out<T>(run, 2), n, run.threads);

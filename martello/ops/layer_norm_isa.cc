@@ -55,8 +55,9 @@ struct RowSlope {
   T mean, a, b, c;
 };
 
-// dgamma += a dy (x - mean) and dbeta += dy of R rows, row after row; they are touched once for all of them.
-template <int R, class T>
+// dgamma += a dy (x - mean) and dbeta += dy of R rows, row after row; they are touched once for all of them. All that
+// is read lies in the caches, so the next rows are asked for meanwhile.
+template <bool streaming, int R, class T>
 void gradient_rows(const T* x, const T* gamma, const T* dy, T* dx, T* dgamma, T* dbeta, int64_t n,
                    const RowSlope<T>* rows) {
   for_vectors<T>(n, [&](int64_t i, int64_t lanes) {
@@ -64,11 +65,15 @@ void gradient_rows(const T* x, const T* gamma, const T* dy, T* dx, T* dgamma, T*
     Vec<T> sum = load(dbeta + i, lanes), product = load(dgamma + i, lanes);
     for (int r = 0; r < R; ++r) {
       const RowSlope<T>& row = rows[r];
+      _mm_prefetch(reinterpret_cast<const char*>(x + (R + r) * n + i), _MM_HINT_T1);
+      _mm_prefetch(reinterpret_cast<const char*>(dy + (R + r) * n + i), _MM_HINT_T1);
       const Vec<T> d = load(x + r * n + i, lanes) - Vec<T>(row.mean), g = load(dy + r * n + i, lanes);
       const Vec<T> scaled = Vec<T>(row.a) * g;
       sum = sum + g;
       product = product + scaled * d;
-      store(dx + r * n + i, lanes, scaled * scale + Vec<T>(row.b) * d + Vec<T>(row.c));
+      const Vec<T> z = scaled * scale + Vec<T>(row.b) * d + Vec<T>(row.c);
+      if (streaming && lanes == Vec<T>::kLanes) stream(dx + r * n + i, z);
+      else store(dx + r * n + i, lanes, z);
     }
     store(dbeta + i, lanes, sum);
     store(dgamma + i, lanes, product);
@@ -83,9 +88,9 @@ RowSlope<T> row_slope(const T* x, const T* gamma, const T* dy, int64_t n, T mean
   return {mean, static_cast<T>(a), static_cast<T>(-a * a * share * product), static_cast<T>(-share * sum)};
 }
 
-template <class T>
-void gradient(const T* x, const T* gamma, const T* mean, const T* variance, const T* dy, T* dx, T* dgamma, T* dbeta,
-              int64_t rows, int64_t n, double epsilon) {
+template <bool streaming, class T>
+void gradient_by(const T* x, const T* gamma, const T* mean, const T* variance, const T* dy, T* dx, T* dgamma, T* dbeta,
+                 int64_t rows, int64_t n, double epsilon) {
   // Long rows side by side would push each other out of the first cache.
   constexpr int R = 4, kShortRow = 2048 / static_cast<int>(sizeof(T));
   for (int64_t i = 0; i < n; ++i) dgamma[i] = dbeta[i] = 0;
@@ -94,12 +99,20 @@ void gradient(const T* x, const T* gamma, const T* mean, const T* variance, cons
   for (; n <= kShortRow && r + R <= rows; r += R) {
     for (int64_t k = r; k < r + R; ++k)
       slopes[k - r] = row_slope(x + k * n, gamma, dy + k * n, n, mean[k], variance[k], epsilon);
-    gradient_rows<R>(x + r * n, gamma, dy + r * n, dx + r * n, dgamma, dbeta, n, slopes);
+    gradient_rows<streaming, R>(x + r * n, gamma, dy + r * n, dx + r * n, dgamma, dbeta, n, slopes);
   }
   for (; r < rows; ++r) {
     slopes[0] = row_slope(x + r * n, gamma, dy + r * n, n, mean[r], variance[r], epsilon);
-    gradient_rows<1>(x + r * n, gamma, dy + r * n, dx + r * n, dgamma, dbeta, n, slopes);
+    gradient_rows<streaming, 1>(x + r * n, gamma, dy + r * n, dx + r * n, dgamma, dbeta, n, slopes);
   }
+}
+template <class T>
+void gradient(const T* x, const T* gamma, const T* mean, const T* variance, const T* dy, T* dx, T* dgamma, T* dbeta,
+              int64_t rows, int64_t n, double epsilon, bool streaming) {
+  streaming = streaming && is_vector_aligned(dx) && n % Vec<T>::kLanes == 0;
+  (streaming ? gradient_by<true, T> : gradient_by<false, T>)(x, gamma, mean, variance, dy, dx, dgamma, dbeta, rows, n,
+                                                             epsilon);
+  if (streaming) _mm_sfence();
 }
 
 }  // namespace

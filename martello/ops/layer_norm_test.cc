@@ -121,7 +121,7 @@ std::vector<T> all_results(const cpu::LayerNormLoops<T>& loops, int64_t n) {
   std::vector<T> r(static_cast<size_t>(2 * kRows * n + 2 * n + 2 * kRows), T{0});
   T *y = r.data(), *dx = y + kRows * n, *dgamma = dx + kRows * n, *mean = dgamma + 2 * n;
   loops.normalize(in, in, g, y, mean, mean + kRows, kRows, n, 1e-5, true);
-  loops.gradient(in, g, mean, mean + kRows, g, dx, dgamma, dgamma + n, kRows, n, 1e-5);
+  loops.gradient(in, g, mean, mean + kRows, g, dx, dgamma, dgamma + n, kRows, n, 1e-5, true);
   return r;
 }
 template <class T>

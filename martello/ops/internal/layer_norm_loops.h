@@ -11,9 +11,9 @@ template <class T>
 struct LayerNormLoops {
   void (*normalize)(const T* x, const T* gamma, const T* beta, T* y, T* mean, T* variance, int64_t rows, int64_t n,
                     double epsilon, bool streaming);
-  // dgamma and dbeta are those of these rows alone.
+  // dgamma and dbeta are those of these rows alone. `streaming`: dx past the caches.
   void (*gradient)(const T* x, const T* gamma, const T* mean, const T* variance, const T* dy, T* dx, T* dgamma,
-                   T* dbeta, int64_t rows, int64_t n, double epsilon);
+                   T* dbeta, int64_t rows, int64_t n, double epsilon, bool streaming);
 };
 
 MARTELLO_PER_ISA(extern const LayerNormLoops<float> layer_norm_loops_f32;
