@@ -68,19 +68,20 @@ struct Min {
   static Acc step(Acc a, In x) { return std::min(a, x); }
   static Acc merge(Acc a, Acc b) { return std::min(a, b); }
 };
+// Without branches, for vectors.
 struct All {
   using In = bool;
   using Acc = bool;
   static Acc none() { return true; }
-  static Acc step(Acc a, In x) { return a && x; }
-  static Acc merge(Acc a, Acc b) { return a && b; }
+  static Acc step(Acc a, In x) { return static_cast<bool>(a & x); }
+  static Acc merge(Acc a, Acc b) { return static_cast<bool>(a & b); }
 };
 struct Any {
   using In = bool;
   using Acc = bool;
   static Acc none() { return false; }
-  static Acc step(Acc a, In x) { return a || x; }
-  static Acc merge(Acc a, Acc b) { return a || b; }
+  static Acc step(Acc a, In x) { return static_cast<bool>(a | x); }
+  static Acc merge(Acc a, Acc b) { return static_cast<bool>(a | b); }
 };
 
 std::vector<bool> marked_of(const KernelPlan& plan) {

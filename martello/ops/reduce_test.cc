@@ -77,6 +77,10 @@ OP_TEST(reduce_sum, twice(row(reduce_sum, sum, "all", randn({3, 5}), {})),
         row(reduce_sum, sum, "integers", integers({7, 300}, -9, 9, i32), {.axes = 1}),
         row(reduce_sum, sum, "long integers", integers({70000}, -9, 9, i64), {}),
         row(reduce_sum, sum, "rows of integers", integers({50, 40}, -9, 9, i64), {.axes = 0}),
+        row(reduce_sum, sum, "narrow rows of integers", integers({3000, 7}, -9, 9, i32), {.axes = 0}),
+        row(reduce_sum, sum, "wide rows of integers", integers({40, 2100}, -9, 9, i32), {.axes = 0}),
+        row(reduce_sum, sum, "few long rows of integers", integers({3, 5000}, -9, 9, i64), {.axes = 1}),
+        row(reduce_sum, sum, "a middle axis of integers", integers({20, 90, 70}, -9, 9, i32), {.axes = 1}),
         row(reduce_sum, sum, "integers of rank six", integers(kRankSix, -9, 9, i32), {.axes = {0, 2, 5}}));
 
 OP_TEST(reduce_mean, twice(row(reduce_mean, mean, "all", randn({3, 5}), {})),
@@ -106,7 +110,8 @@ OP_TEST(reduce_prod, row(reduce_prod, prod, "all", uniform({2, 5}, 0.5, 2), {}),
         row(reduce_prod, prod, "integers", integers({4, 5}, -3, 4, i64), {.axes = 1}),
         row(reduce_prod, prod, "no elements", randn({0}), {}));
 
-OP_TEST(reduce_all, row(reduce_all, all, "columns", booleans({9, 2}), {.axes = 1}),
+OP_TEST(reduce_all, row(reduce_all, all, "many rows", booleans({2000, 3}), {.axes = 0}),
+        row(reduce_all, all, "columns", booleans({9, 2}), {.axes = 1}),
         row(reduce_all, all, "rows", booleans({2, 37}), {.axes = 0}),
         row(reduce_all, all, "no elements", booleans({0}), {}));
 OP_TEST(reduce_any, row(reduce_any, any, "columns", booleans({9, 2}), {.axes = 1, .keep_dims = true}),
