@@ -1,5 +1,6 @@
 #include <martello/base/checked.h>
 #include <martello/base/threads.h>
+#include <martello/kernel/cpu/caches.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/ops/internal/axis_view.h>
 #include <martello/ops/internal/pool_loops.h>
@@ -34,6 +35,11 @@ struct PoolPlan {
   }
   int64_t inputs() const { return image.h.in * image.w.in * image.channels; }
   int64_t outputs() const { return image.h.out * image.w.out * image.channels; }
+
+  template <class T>
+  bool is_beyond_caches(int64_t batch) const {
+    return batch * images_per_row * inputs() * static_cast<int64_t>(sizeof(T)) > cpu::last_level_cache_bytes();
+  }
 
   // Calls f(image, row) for all rows of outputs, or of inputs.
   template <class F>
@@ -122,9 +128,10 @@ Kernel max_pool_grad_cpu(const KernelPlan& plan) {
   return for_dtypes(plan.in[1].dtype, plan.in[0].dtype, [&]<class T, class Index>(T, Index) {
     const auto loop = max_loops<T, Index>(p.is_last).max_grad;
     return Kernel([=](const KernelRun& run) {
+      const bool may_stream = p.is_beyond_caches<T>(run.in_rows(1));
       p.for_rows(run, run.in_rows(1), false, [&](int64_t i, int64_t row) {
         const int64_t at = i * p.outputs();
-        loop(in<T>(run, 1) + at, in<Index>(run, 0) + at, out<T>(run, 0) + i * p.inputs(), p.image, row);
+        loop(in<T>(run, 1) + at, in<Index>(run, 0) + at, out<T>(run, 0) + i * p.inputs(), p.image, row, may_stream);
       });
     });
   });
@@ -147,8 +154,9 @@ Kernel avg_pool_grad_cpu(const KernelPlan& plan) {
   return for_dtype(plan.in[0].dtype, [&]<class T>(T) {
     const auto loop = avg_loops<T>(p.is_last).mean_grad;
     return Kernel([=](const KernelRun& run) {
+      const bool may_stream = p.is_beyond_caches<T>(run.in_rows(0));
       p.for_rows(run, run.in_rows(0), false, [&](int64_t i, int64_t row) {
-        loop(in<T>(run, 0) + i * p.outputs(), out<T>(run, 0) + i * p.inputs(), p.image, row);
+        loop(in<T>(run, 0) + i * p.outputs(), out<T>(run, 0) + i * p.inputs(), p.image, row, may_stream);
       });
     });
   });

@@ -1,3 +1,4 @@
+#include <martello/ops/internal/best_lanes_isa.h>
 #include <martello/ops/internal/channel_isa.h>
 #include <martello/ops/internal/pool_window.h>
 
@@ -60,24 +61,6 @@ inline void store_indices(Index* p, int64_t lanes, typename Vec<T>::Bits bits) {
 #endif
   for (int64_t i = 0; i < lanes; ++i) p[i] = static_cast<Index>(bits[i]);
 }
-template <class T>
-inline typename Vec<T>::Bits same_bits(int64_t number) {
-  using Bits = typename Vec<T>::Bits;
-  return Bits{} + static_cast<decltype(Bits{}[0] + 0)>(number);
-}
-
-// The largest element so far and its place; a NaN is larger than all, and of equals the first stays.
-template <class T>
-struct Best {
-  Vec<T> value;
-  typename Vec<T>::Bits at;
-  void meet(Vec<T> v, typename Vec<T>::Bits place_of_v) {
-    const Mask<T> is_better = (value == value) & !(v <= value);
-    value = select(is_better, v, value);
-    at = is_better.bits ? place_of_v : at;
-  }
-};
-
 template <class T, class Index>
 void max_pixel(const T* x, T* y, Index* index, const PoolImage& p, Range h, Range w, int64_t oh, int64_t ow) {
   const auto here = [&](int64_t i, int64_t j) {
@@ -87,7 +70,7 @@ void max_pixel(const T* x, T* y, Index* index, const PoolImage& p, Range h, Rang
     constexpr int N = decltype(stretch)::kVectors, w_lanes = Vec<T>::kLanes;
     const int64_t lanes = decltype(stretch)::template lanes<T>(given);
     const auto from = [&](int64_t i, int64_t j) { return x + (i * p.w.in + j) * p.channels + c; };
-    Best<T> best[N];
+    BestLanes<T, Largest<T>> best[N];
     const T* first = from(h.begin, w.begin);
     for (int k = 0; k < N; ++k) best[k] = {load(first + k * w_lanes, lanes), here(h.begin, w.begin)};
     for (int64_t i = h.begin; i < h.end; ++i)
@@ -129,38 +112,47 @@ void take_row(const T* x, T* y, const Index* index, const PoolImage& p, int64_t 
   }
 }
 
-// Calls f(column of the input, row and column of an output that covers it, whether it is the first) for a row of
-// inputs; columns that no window covers become zeros. Each input gathers: no two threads write to one place, and sums
-// have one order. Which columns cover is counted on, not divided for.
-template <class T, class F>
-inline void for_covering(T* dx, const PoolImage& p, int64_t i, F f) {
+// dx of row i: for each input, the sum of gradient(oh, ow, channel, lanes) over the outputs that cover it, and 0 where
+// none does. Each input gathers: no two threads write to one place, sums have one order and stay in registers. Which
+// columns cover is counted on, not divided for.
+template <class T, class Gradient>
+inline void gather_row(T* dx, const PoolImage& p, int64_t i, bool streaming, Gradient gradient) {
+  constexpr int64_t w_lanes = Vec<T>::kLanes;
   const Range h = covering(p.h, i);
   Range w = {0, 0};
   for (int64_t j = 0; j < p.w.in; ++j) {
+    T* to = dx + (i * p.w.in + j) * p.channels;
     while (w.end < p.w.out && w.end * p.w.stride - p.w.before <= j) ++w.end;
     while (w.begin < p.w.out && w.begin * p.w.stride - p.w.before + p.w.size <= j) ++w.begin;
-    if (h.begin >= h.end || w.begin >= w.end)
-      memset(dx + (i * p.w.in + j) * p.channels, 0, static_cast<size_t>(p.channels) * sizeof(T));
-    for (int64_t oh = h.begin; oh < h.end; ++oh)
-      for (int64_t ow = w.begin; ow < w.end; ++ow) f(j, oh, ow, oh == h.begin && ow == w.begin);
+    for_channels<T>(p.channels, [&](auto stretch, int64_t c, int64_t given) {
+      constexpr int N = decltype(stretch)::kVectors;
+      const int64_t lanes = decltype(stretch)::template lanes<T>(given);
+      Vec<T> sums[N];
+      for (Vec<T>& sum : sums) sum = h.begin < h.end && w.begin < w.end ? Vec<T>(-0.0) : Vec<T>(0);
+      for (int64_t oh = h.begin; oh < h.end; ++oh)
+        for (int64_t ow = w.begin; ow < w.end; ++ow)
+          for (int k = 0; k < N; ++k) sums[k] = sums[k] + gradient(j, oh, ow, c + k * w_lanes, lanes);
+      for (int k = 0; k < N; ++k) {
+        if (streaming) stream(to + c + k * w_lanes, sums[k]);
+        else store(to + c + k * w_lanes, lanes, sums[k]);
+      }
+    });
   }
+  if (streaming) _mm_sfence();
 }
 template <class T>
-inline void add_to(T* to, int64_t lanes, Vec<T> v, bool is_first) {
-  store(to, lanes, is_first ? v : load(to, lanes) + v);
+inline bool can_stream(const T* dx, const PoolImage& p) {
+  return is_vector_aligned(dx) && p.channels % Vec<T>::kLanes == 0;
 }
 
 template <class T, class Index>
-void max_grad_row(const T* dy, const Index* index, T* dx, const PoolImage& p, int64_t i) {
-  for_covering(dx, p, i, [&](int64_t j, int64_t oh, int64_t ow, bool is_first) {
-    const int64_t at = (oh * p.w.out + ow) * p.channels;
-    T* to = dx + (i * p.w.in + j) * p.channels;
+void max_grad_row(const T* dy, const Index* index, T* dx, const PoolImage& p, int64_t i, bool may_stream) {
+  const auto gradient = [&](int64_t j, int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
+    const int64_t at = (oh * p.w.out + ow) * p.channels + c;
     const auto here = same_bits<T>(place(p.h, i, oh) * p.w.size + place(p.w, j, ow));
-    for_vectors<T>(p.channels, [&](int64_t c, int64_t lanes) {
-      const Mask<T> is_chosen{load_indices<T>(index + at + c, lanes) == here};
-      add_to(to + c, lanes, select(is_chosen, load(dy + at + c, lanes), Vec<T>(0)), is_first);
-    });
-  });
+    return select(Mask<T>{load_indices<T>(index + at, lanes) == here}, load(dy + at, lanes), Vec<T>(0));
+  };
+  gather_row(dx, p, i, may_stream && can_stream(dx, p), gradient);
 }
 
 template <class T>
@@ -171,26 +163,29 @@ inline Vec<T> inverse_count(Range h, Range w) {
 template <class T>
 void mean_row(const T* x, T* y, const PoolImage& p, int64_t oh) {
   const Range h = window(p.h, oh);
-  for (int64_t ow = 0; ow < p.w.out; ++ow) {
+  for (int64_t ow = 0; ow < p.w.out; ++ow, y += p.channels) {
     const Range w = window(p.w, ow);
     const Vec<T> factor = inverse_count<T>(h, w);
-    for_vectors<T>(p.channels, [&](int64_t c, int64_t lanes) {
-      Vec<T> sum(0);
+    for_channels<T>(p.channels, [&](auto stretch, int64_t c, int64_t given) {
+      constexpr int N = decltype(stretch)::kVectors, w_lanes = Vec<T>::kLanes;
+      const int64_t lanes = decltype(stretch)::template lanes<T>(given);
+      Vec<T> sums[N];
+      for (Vec<T>& sum : sums) sum = Vec<T>(0);
       for (int64_t i = h.begin; i < h.end; ++i)
-        for (int64_t j = w.begin; j < w.end; ++j) sum = sum + load(x + (i * p.w.in + j) * p.channels + c, lanes);
-      store(y + (oh * p.w.out + ow) * p.channels + c, lanes, sum * factor);
+        for (int64_t j = w.begin; j < w.end; ++j)
+          for (int k = 0; k < N; ++k)
+            sums[k] = sums[k] + load(x + (i * p.w.in + j) * p.channels + c + k * w_lanes, lanes);
+      for (int k = 0; k < N; ++k) store(y + oh * p.w.out * p.channels + c + k * w_lanes, lanes, sums[k] * factor);
     });
   }
 }
 template <class T>
-void mean_grad_row(const T* dy, T* dx, const PoolImage& p, int64_t i) {
-  for_covering(dx, p, i, [&](int64_t j, int64_t oh, int64_t ow, bool is_first) {
-    const T* from = dy + (oh * p.w.out + ow) * p.channels;
-    T* to = dx + (i * p.w.in + j) * p.channels;
+void mean_grad_row(const T* dy, T* dx, const PoolImage& p, int64_t i, bool may_stream) {
+  const auto gradient = [&](int64_t, int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
     const Vec<T> factor = inverse_count<T>(window(p.h, oh), window(p.w, ow));
-    for_vectors<T>(p.channels,
-                   [&](int64_t c, int64_t lanes) { add_to(to + c, lanes, load(from + c, lanes) * factor, is_first); });
-  });
+    return load(dy + (oh * p.w.out + ow) * p.channels + c, lanes) * factor;
+  };
+  gather_row(dx, p, i, may_stream && can_stream(dx, p), gradient);
 }
 
 }  // namespace

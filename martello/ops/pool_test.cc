@@ -224,6 +224,24 @@ HostTensor run_one(const HostTensor& x, const std::function<Tensor(Tensor)>& f) 
   return Session(Graph::current()).run(y, {{"x", x}})[0];
 }
 
+// Gradients of both kinds, dx aligned so that it can be streamed.
+template <class T>
+std::vector<T> all_gradients(const cpu::PoolLoops<T, uint8_t>& loops, const cpu::AvgPoolLoops<T>& avg_loops,
+                             int64_t channels, bool may_stream) {
+  const cpu::PoolImage image{{7, 3, 3, 2, 0}, {5, 3, 3, 2, 1}, channels};
+  const int64_t outputs = 9 * channels, inputs = 35 * channels;
+  const HostTensor dy = randn({outputs}).cast(dtype_of<T>), places = uniform({outputs}, 0, 9, 2);
+  std::vector<uint8_t> index;
+  for (int64_t i = 0; i < outputs; ++i) index.push_back(static_cast<uint8_t>(places.at(i)));
+  HostTensor dx(Shape(2, inputs), dtype_of<T>);
+  T *max = dx.mutable_data<T>().data(), *avg = max + inputs;
+  for (int64_t row = 0; row < image.h.in; ++row) {
+    loops.max_grad(dy.data<T>().data(), index.data(), max, image, row, may_stream);
+    avg_loops.mean_grad(dy.data<T>().data(), avg, image, row, may_stream);
+  }
+  return {max, max + 2 * inputs};
+}
+
 }  // namespace
 
 TEST(max_pool, keeps_nan_and_the_first_of_equals) {
@@ -238,6 +256,21 @@ TEST(max_pool, keeps_nan_and_the_first_of_equals) {
     EXPECT_EQ(index.at(0), 1);
     EXPECT_EQ(y.at(1), 5);
     EXPECT_EQ(index.at(1), 0);
+  }
+}
+
+TEST(pool_loops, have_the_same_gradients_on_every_instruction_set_streamed_or_not) {
+  for (const int64_t channels : {1, 16, 35, 64, 112}) {
+    const auto expected = all_gradients(cpu::v2::pool_loops_f32_u8, cpu::v2::avg_pool_loops_f32, channels, false);
+    const auto expect_same = [&](const auto& loops, const auto& avg_loops) {
+      for (const bool may_stream : {false, true}) {
+        const auto dx = all_gradients(loops, avg_loops, channels, may_stream);
+        EXPECT_EQ(std::memcmp(dx.data(), expected.data(), dx.size() * sizeof(float)), 0) << channels;
+      }
+    };
+    expect_same(cpu::v2::pool_loops_f32_u8, cpu::v2::avg_pool_loops_f32);
+    if (cpu::host_isa() >= cpu::Isa::v3) expect_same(cpu::v3::pool_loops_f32_u8, cpu::v3::avg_pool_loops_f32);
+    if (cpu::host_isa() >= cpu::Isa::v4) expect_same(cpu::v4::pool_loops_f32_u8, cpu::v4::avg_pool_loops_f32);
   }
 }
 

@@ -22,13 +22,13 @@ struct PoolLoops {
   // Rows of outputs.
   void (*max)(const T* x, T* y, Index* index, const PoolImage& image, int64_t row);
   void (*take)(const T* x, T* y, const Index* index, const PoolImage& image, int64_t row);
-  // Rows of inputs.
-  void (*max_grad)(const T* dy, const Index* index, T* dx, const PoolImage& image, int64_t row);
+  // Rows of inputs. `may_stream`: dx past the caches.
+  void (*max_grad)(const T* dy, const Index* index, T* dx, const PoolImage& image, int64_t row, bool may_stream);
 };
 template <class T>
 struct AvgPoolLoops {
-  void (*mean)(const T* x, T* y, const PoolImage& image, int64_t row);         // of outputs
-  void (*mean_grad)(const T* dy, T* dx, const PoolImage& image, int64_t row);  // of inputs
+  void (*mean)(const T* x, T* y, const PoolImage& image, int64_t row);                          // of outputs
+  void (*mean_grad)(const T* dy, T* dx, const PoolImage& image, int64_t row, bool may_stream);  // of inputs
 };
 
 MARTELLO_PER_ISA(extern const PoolLoops<float, uint8_t> pool_loops_f32_u8;

@@ -35,7 +35,7 @@ void plane_take(const T* x, T* y, const Index* index, const PoolImage& p, int64_
 }
 
 template <class T, class Index>
-void plane_max_grad(const T* dy, const Index* index, T* dx, const PoolImage& p, int64_t i) {
+void plane_max_grad(const T* dy, const Index* index, T* dx, const PoolImage& p, int64_t i, bool) {
   const Range h = covering(p.h, i);
   for (int64_t j = 0; j < p.w.in; ++j) {
     const Range w = covering(p.w, j);
@@ -65,7 +65,7 @@ void plane_mean(const T* x, T* y, const PoolImage& p, int64_t oh) {
   }
 }
 template <class T>
-void plane_mean_grad(const T* dy, T* dx, const PoolImage& p, int64_t i) {
+void plane_mean_grad(const T* dy, T* dx, const PoolImage& p, int64_t i, bool) {
   const Range h = covering(p.h, i);
   for (int64_t j = 0; j < p.w.in; ++j) {
     const Range w = covering(p.w, j);
