@@ -1,7 +1,11 @@
+#include <martello/kernel/cpu/isa.h>
 #include <martello/ops/arg_reduce.h>
+#include <martello/ops/internal/arg_loops.h>
 #include <martello/ops/internal/axis_view.h>
 #include <martello/ops/internal/order.h>
 #include <martello/ops/internal/plain_reduce.h>
+
+#include <limits>
 
 namespace martello {
 namespace {
@@ -64,10 +68,39 @@ void run_arg_reduce(const AxisView& view, const KernelRun& run) {
   });
 }
 
+// Vectors of f32 count rows in 32 bits.
+constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
+
+template <class T>
+void run_loops(const AxisView& view, const KernelRun& run, const cpu::ArgLoops<T>& loops) {
+  const int64_t outer = view.outer(run), size = view.size(run), inner = view.inner;
+  const T* x = static_cast<const T*>(run.in_[0].data);
+  int64_t* y = static_cast<int64_t*>(run.out_[0].data);
+  if (inner == 1) {
+    const int64_t rows = internal::rows_per_chunk(size);
+    return parallel_for(run.threads, ceil_div(outer, rows), [&](int64_t c) {
+      const int64_t first = c * rows;
+      loops.rows(x + first * size, std::min(rows, outer - first), size, y + first);
+    });
+  }
+  const int64_t groups = ceil_div(inner, cpu::kArgColumns);
+  internal::for_rows(run.threads, outer * groups, size * std::min(inner, cpu::kArgColumns), [&](int64_t i) {
+    const int64_t o = i / groups, j = i % groups * cpu::kArgColumns;
+    loops.columns(x + o * size * inner + j, size, inner, std::min(cpu::kArgColumns, inner - j), y + o * inner + j);
+  });
+}
+
 template <template <class> class Order>
-Kernel arg_reduce_cpu(const KernelPlan& plan) {
-  const AxisView view(plan.in[0].shape, plan.attrs<ArgReduceAttrs>().axis);
-  return visit_dtype(plan.in[0].dtype, [&]<class T>(T) {
+Kernel arg_reduce_cpu(const KernelPlan& plan, const cpu::ArgLoops<float>& f32_loops,
+                      const cpu::ArgLoops<double>& f64_loops) {
+  const int axis = plan.attrs<ArgReduceAttrs>().axis;
+  const Shape& shape = plan.in[0].shape;
+  const DType dtype = plan.in[0].dtype;
+  const AxisView view(shape, axis);
+  const bool is_long = shape[normalized_axis(axis, shape.rank())] > kMostElements;
+  if (dtype == f32 && !is_long) return Kernel([=](const KernelRun& run) { run_loops<float>(view, run, f32_loops); });
+  if (dtype == f64 && !is_long) return Kernel([=](const KernelRun& run) { run_loops<double>(view, run, f64_loops); });
+  return visit_dtype(dtype, [&]<class T>(T) {
     return Kernel([view](const KernelRun& run) { run_arg_reduce<T, Order<T>>(view, run); });
   });
 }
@@ -83,8 +116,17 @@ struct CountNonzero {
 
 }  // namespace
 
-Kernel argmax_cpu(const KernelPlan& plan) { return arg_reduce_cpu<Larger>(plan); }
-Kernel argmin_cpu(const KernelPlan& plan) { return arg_reduce_cpu<Smaller>(plan); }
+Kernel argmax_cpu(const KernelPlan& plan) {
+  using namespace cpu;
+  return arg_reduce_cpu<Larger>(plan, of_host_isa(v2::largest_loops_f32, v3::largest_loops_f32, v4::largest_loops_f32),
+                                of_host_isa(v2::largest_loops_f64, v3::largest_loops_f64, v4::largest_loops_f64));
+}
+Kernel argmin_cpu(const KernelPlan& plan) {
+  using namespace cpu;
+  return arg_reduce_cpu<Smaller>(plan,
+                                 of_host_isa(v2::smallest_loops_f32, v3::smallest_loops_f32, v4::smallest_loops_f32),
+                                 of_host_isa(v2::smallest_loops_f64, v3::smallest_loops_f64, v4::smallest_loops_f64));
+}
 
 Kernel count_nonzero_cpu(const KernelPlan& plan) {
   const auto marked = internal::marked_axes(plan.attrs<ReduceAttrs>().axes, plan.in[0].shape.rank());

@@ -47,6 +47,17 @@ OpCase min_row(std::string label, HostTensor x, ArgReduceAttrs a) {
           .reference = [=](const HostTensors& in) { return HostTensors{internal::naive_reduce(in[0], r, argmin_of)}; },
           .gradient = false};
 }
+// Few values, so that there are ties, and NaN in the `which`-th of every seven rows.
+HostTensor with_nan(Shape shape, int64_t which) {
+  HostTensor x = integers(shape, 0, 9, f64);
+  const int64_t n = shape[1];
+  for (int64_t r = which; r < shape[0]; r += 7) {
+    x.set(r * n + r % n, kNan);
+    x.set(r * n + (r + 5) % n, kNan);
+  }
+  return x;
+}
+
 OpCase count_row(std::string label, HostTensor x, ReduceAttrs a) {
   return {.label = std::move(label),
           .inputs = {std::move(x)},
@@ -63,12 +74,18 @@ OP_TEST(argmax, max_row("last axis", randn({9, 10}), {}), max_row("long rows", r
         max_row("ties in columns", integers({50, 3}, 0, 4, u8), {.axis = 0}),
         max_row("nan", HostTensor::of<double>({1, 5, kNan, 9, kNan}), {}), max_row("no rows", randn({0, 3}), {}),
         max_row("vector", integers({33}, -9, 9, i64), {.axis = 0}), max_row("one", randn({4, 1}), {}),
-        max_row("rank six", randn({2, 1, 3, 2, 2, 3}), {.axis = -4}));
+        max_row("rank six", randn({2, 1, 3, 2, 2, 3}), {.axis = -4}),
+        max_row("many short rows", with_nan({77, 11}, 2), {}), max_row("many long rows", with_nan({21, 301}, 3), {}),
+        max_row("narrow columns", with_nan({300, 5}, 4), {.axis = 0}),
+        max_row("wide columns", with_nan({9, 1100}, 5), {.axis = 0}));
 
 OP_TEST(argmin, min_row("last axis", randn({9, 10}), {}), min_row("long rows", randn({3, 1003}), {.axis = 1}),
         min_row("first axis", randn({7, 37}), {.axis = 0}), min_row("ties", integers({20, 50}, 0, 4, i64), {}),
         min_row("nan", HostTensor::of<double>({kNan, 5, kNan, 9, 5}), {}),
-        min_row("only nan", HostTensor::of<double>({kNan, kNan}), {}));
+        min_row("only nan", HostTensor::of<double>({kNan, kNan}), {}),
+        min_row("many short rows", with_nan({77, 11}, 2), {}), min_row("many long rows", with_nan({21, 301}, 3), {}),
+        min_row("narrow columns", with_nan({300, 5}, 4), {.axis = 0}),
+        min_row("wide columns", with_nan({9, 1100}, 5), {.axis = 0}));
 
 OP_TEST(count_nonzero, count_row("all", integers({7, 9}, 0, 3, i32), {}),
         count_row("rows", integers({40, 19}, 0, 3, u8), {.axes = 0}),
