@@ -1,0 +1,23 @@
+#pragma once
+#include <martello/graph/kernel.h>
+#include <martello/ops/internal/conv_attrs.h>
+
+namespace martello::internal {
+
+// Windows of 3x3 without stride, holes or groups, in f32 and channels last. Its products are fewer than those of the
+// definition, its rounding errors larger (two to four times), and a NaN or an infinity spreads over a tile of 4x4
+// pixels.
+bool is_for_winograd(const ConvProblem& p);
+// Whether it beats direct convolution on the machines we know.
+bool is_winograd_faster(const ConvProblem& p, ConvDirection direction);
+
+// The same bits with any number of threads. See Note [Winograd]. `has_bias`: input 2.
+struct WinogradOptions {
+  ConvDirection direction = ConvDirection::forward;
+  bool has_bias = false, relu = false;
+};
+Kernel winograd_kernel(const KernelPlan& plan, const ConvProblem& p, const WinogradOptions& options);
+// Its third direction.
+Kernel winograd_kernel_gradient(const ConvProblem& p);
+
+}  // namespace martello::internal
