@@ -1,7 +1,9 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
+#include <martello/graph/kernel_choice.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/conv_loops.h>
+#include <martello/ops/internal/conv_winograd.h>
 #include <martello/ops/internal/matmul_plan.h>
 #include <martello/tensor/buffer.h>
 
@@ -99,12 +101,13 @@ Kernel with_relu(const Kernel& inner, int64_t count) {
   return Kernel::with_bind(bind).scratch(inner.scratch_bytes()).implementation(inner.implementation());
 }
 
-// Null where the library has none.
-Kernel library_kernel(const ConvPlan& c) {
+// By the library's implementation of that name, or its first. Null where the library has none.
+Kernel library_kernel(const ConvPlan& c, const std::string& implementation) {
   const auto& packing = c.attrs.packing;
   const Layout given =
       packing.is_packed() ? internal::packed_kernel(c.plan.op, c.problem, c.direction, packing) : Layout();
-  const auto desc = internal::library_conv(c.problem, c.direction, given, c.has_bias);
+  auto desc = internal::library_conv(c.problem, c.direction, given, c.has_bias);
+  desc.implementation = implementation;
   const Primitive conv = onednn::make_convolution(c.plan.op, desc, c.plan.threads);
   if (conv.is_null()) return Kernel();
   Kernel kernel = onednn::make_kernel(conv, bindings_of(c));
@@ -114,17 +117,61 @@ Kernel library_kernel(const ConvPlan& c) {
   return c.relu ? with_relu(kernel, c.plan.out[0].shape.num_elements()) : kernel;
 }
 
+Kernel own_kernel(const ConvPlan& c) { return c.problem.dtype == f32 ? own_kernel<float>(c) : own_kernel<double>(c); }
+
+Kernel packed_kernel(const ConvPlan& c) {
+  const Kernel kernel = library_kernel(c, c.attrs.packing.implementation);
+  MARTELLO_ASSERT(!kernel.is_null(), c.plan.op.where(), onednn::version(),
+                  " has no convolution for the kernel that was packed for it.");
+  return kernel;
+}
+
+constexpr char kLibrary[] = "oneDNN", kWinograd[] = "own winograd";
+
+KernelCandidate winograd_candidate(const ConvPlan& c) {
+  return {kWinograd, [c] { return internal::winograd_kernel(c.plan, c.problem, {c.direction, c.has_bias, c.relu}); }};
+}
+
+// Of the library's implementations; when nobody asks for the others, its first, whose name does not matter.
+std::vector<std::string> library_names(const ConvPlan& c) {
+  if (!internal::is_for_library(c.problem)) return {};
+  const auto desc = internal::library_conv(c.problem, c.direction, Layout(), c.has_bias);
+  if (KernelChooserScope::wants_all()) return onednn::convolution_implementations(c.plan.op, desc, c.plan.threads);
+  const bool has_none = onednn::convolution_weights(c.plan.op, desc, c.plan.threads).is_null();
+  return has_none ? std::vector<std::string>() : std::vector<std::string>{""};
+}
+
+// All that compute this convolution, the best by fixed rules first. "oneDNN" is the library's own choice.
+std::vector<KernelCandidate> candidates_of(const ConvPlan& c) {
+  std::vector<KernelCandidate> list;
+  const auto add_library = [&](const std::string& name, const std::string& implementation) {
+    list.push_back({name, [=] { return library_kernel(c, implementation); }});
+  };
+  if (internal::is_winograd_faster(c.problem, c.direction)) list.push_back(winograd_candidate(c));
+  if (!list.empty() && !KernelChooserScope::wants_all()) return list;
+  const auto names = library_names(c);
+  if (!names.empty()) add_library(kLibrary, "");
+  for (size_t i = 1; i < names.size(); ++i) add_library(str(kLibrary, " ", names[i]), names[i]);
+  if (list.empty()) list.push_back({"own", [=] { return own_kernel(c); }});
+  if (list[0].name != kWinograd && internal::is_for_winograd(c.problem)) list.push_back(winograd_candidate(c));
+  return list;
+}
+
 Kernel plan_conv(const KernelPlan& plan, ConvDirection direction) {
   const ConvPlan c(plan, direction);
-  Kernel kernel;
-  if (internal::is_for_library(c.problem) || c.attrs.packing.is_packed()) kernel = library_kernel(c);
-  if (!kernel.is_null()) return kernel;
-  MARTELLO_ASSERT(!c.attrs.packing.is_packed(), "[", plan.op.type, " '", plan.op.name, "'] ", onednn::version(),
-                  " has no convolution for the kernel that was packed for it.");
-  return c.problem.dtype == f32 ? own_kernel<float>(c) : own_kernel<double>(c);
+  return c.attrs.packing.is_packed() ? packed_kernel(c) : choose_kernel(plan, candidates_of(c));
 }
 
 }  // namespace
+
+internal::KernelPacking internal::choose_packing(const KernelPlan& plan, ConvDirection direction) {
+  const ConvPlan c(plan, direction);
+  const auto list = candidates_of(c);
+  const std::string name = list[choose_candidate(plan, list)].name;
+  if (!name.starts_with(kLibrary)) return {};
+  const std::string implementation = name == kLibrary ? "" : name.substr(sizeof kLibrary);
+  return find_packing(plan.op, c.problem, direction, plan.threads, implementation);
+}
 
 Kernel conv2d_cpu(const KernelPlan& plan) { return plan_conv(plan, ConvDirection::forward); }
 Kernel conv2d_grad_input_cpu(const KernelPlan& plan) { return plan_conv(plan, ConvDirection::grad_input); }

@@ -60,8 +60,11 @@ onednn::ConvDesc library_conv(const ConvProblem& p, ConvDirection direction, con
           .after = {h.after, w.after}};
 }
 
-Layout wanted_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads) {
-  return onednn::convolution_weights(op, library_conv(p, direction, Layout()), threads);
+Layout wanted_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads,
+                     const std::string& implementation) {
+  onednn::ConvDesc desc = library_conv(p, direction, Layout());
+  desc.implementation = implementation;
+  return onednn::convolution_weights(op, desc, threads);
 }
 
 onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDirection direction, const Layout& packed,
@@ -72,7 +75,8 @@ onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDir
 }
 
 Layout packed_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction, const KernelPacking& packing) {
-  const Layout wanted = is_for_library(p) ? wanted_kernel(op, p, direction, packing.threads) : Layout();
+  const Layout wanted =
+      is_for_library(p) ? wanted_kernel(op, p, direction, packing.threads, packing.implementation) : Layout();
   const int64_t bytes = wanted.is_null() ? 0 : wanted.bytes();
   MARTELLO_CHECK(bytes > 0 && ceil_div(bytes, size_of(p.dtype)) == packing.elements, "[", op.type, " '", op.name, "'] ",
                  onednn::version(), " packs a kernel ", packing.kernel, " into ", bytes, " bytes, not into ",
@@ -80,12 +84,13 @@ Layout packed_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direc
   return wanted;
 }
 
-KernelPacking find_packing(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads) {
+KernelPacking find_packing(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads,
+                           const std::string& implementation) {
   if (!is_for_library(p)) return {};
-  const Layout wanted = wanted_kernel(op, p, direction, threads);
+  const Layout wanted = wanted_kernel(op, p, direction, threads, implementation);
   if (wanted.is_null() || wanted == plain_kernel(p)) return {};
   const Shape kernel(p.axes[0].window, p.axes[1].window, p.in_channels / p.groups, p.out_channels);
-  return {kernel, ceil_div(wanted.bytes(), size_of(p.dtype)), threads};
+  return {kernel, ceil_div(wanted.bytes(), size_of(p.dtype)), threads, implementation};
 }
 
 }  // namespace martello::internal

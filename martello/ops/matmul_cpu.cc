@@ -1,6 +1,7 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
+#include <martello/graph/kernel_choice.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/onednn.h>
 #include <martello/ops/internal/gemm_loops.h>
@@ -176,9 +177,9 @@ Kernel own_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Matmul
   return kernel.scratch(checked_add(wide.bytes(), loops.scratch_bytes()));
 }
 
-Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
+Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags,
+                      const internal::UprightA& upright) {
   using onednn::Role, onednn::Side;
-  const internal::UprightA upright(sizes, flags, size_of(plan.in[0].dtype));
   MatmulFlags asked = flags;
   asked.transpose_a = flags.transpose_a && !upright.is_made();
   std::vector<onednn::Binding> bindings = {
@@ -204,11 +205,29 @@ Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Ma
   return Kernel::with_bind(bind).scratch(scratch).implementation(whole.implementation());
 }
 
-// y is f32, its factors are too or bf16.
+// y is f32, its factors are too or bf16. The best by fixed rules first.
+std::vector<KernelCandidate> f32_candidates(const KernelPlan& plan, const MatmulSizes& sizes,
+                                            const MatmulFlags& flags) {
+  using internal::UprightA;
+  const bool has_library = plan.in[0].dtype == f32 || onednn::has_bf16(), is_empty = sizes.multiplications() == 0;
+  const auto own = [=, &plan] { return own_kernel<OwnGemm<float>>(plan, sizes, flags); };
+  const auto library = [=, &plan](bool is_upright) {
+    return [=, &plan] {
+      return library_kernel(plan, sizes, flags, UprightA(sizes, size_of(plan.in[0].dtype), is_upright));
+    };
+  };
+  std::vector<KernelCandidate> list{{"own", own}};
+  if (!has_library || is_empty) return list;
+  const bool is_upright = UprightA::is_faster(sizes, flags);
+  list.push_back({is_upright ? "oneDNN over an upright a" : "oneDNN", library(is_upright)});
+  if (sizes.multiplications() > internal::kSmallProduct) std::swap(list[0], list[1]);
+  if (UprightA::is_possible(sizes, flags))
+    list.push_back({is_upright ? "oneDNN" : "oneDNN over an upright a", library(!is_upright)});
+  return list;
+}
+
 Kernel f32_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
-  const bool is_for_library = sizes.multiplications() > internal::kSmallProduct;
-  if (is_for_library && (plan.in[0].dtype == f32 || onednn::has_bf16())) return library_kernel(plan, sizes, flags);
-  return own_kernel<OwnGemm<float>>(plan, sizes, flags);
+  return choose_kernel(plan, f32_candidates(plan, sizes, flags));
 }
 
 }  // namespace

@@ -61,8 +61,15 @@ class LayoutPass {
     for (const Tensor& t : node.inputs) in.push_back({t.shape(), t.dtype(), {}, {}});
     for (const NodeOutput& o : node.outputs) out.push_back(o.spec());
     const auto problem = internal::conv_problem(direction, node.where(), in, out, attrs);
-    return {direction, attrs.conv, problem.x_shape(),
-            internal::find_packing(node.info(), problem, direction, plan_.threads)};
+    const KernelPlan kernel_plan{.op = node.info(),
+                                 .in = in,
+                                 .out = out,
+                                 .attributes = &node.attrs,
+                                 .threads = plan_.threads,
+                                 .device = {},
+                                 .subgraphs = nullptr,
+                                 .communicator = nullptr};
+    return {direction, attrs.conv, problem.x_shape(), internal::choose_packing(kernel_plan, direction)};
   }
 
   // Convolutions that want one kernel alike share its copy.

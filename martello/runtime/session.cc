@@ -23,6 +23,8 @@ Session::Impl& Session::impl() const {
 
 Graph Session::graph() const { return impl().graph; }
 
+KernelChoices Session::kernel_choices() const { return impl().chooser.choices(); }
+
 size_t Session::cached_plans() const {
   std::lock_guard lock(impl().plans_mutex);
   return impl_->plans.size();

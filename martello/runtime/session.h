@@ -1,6 +1,7 @@
 #pragma once
 #include <martello/graph/graph.h>
 #include <martello/passes/precision.h>
+#include <martello/runtime/kernel_choices.h>
 #include <martello/tensor/host_tensor.h>
 
 #include <concepts>
@@ -116,9 +117,12 @@ struct SessionOptions {
   std::vector<std::string> disabled_passes = {};  // by name: "fuse"
   // bf16: large matrix products take factors rounded to bf16; the rest of the graph does not notice.
   Precision precision = Precision::f32;
-  size_t plan_cache = 64;        // plans kept, least recently used go first
-  bool always_parallel = false;  // give small kernels all threads too (tests)
-  bool poison_arena = false;     // fill scratch with a pattern: finds reads of unwritten memory
+  // Where a node has several kernels: rules, the same in every run, or timing, whose outcome can be recorded.
+  KernelChoice kernel_choice = KernelChoice::fixed;
+  KernelChoices recorded_choices = {};  // Session::kernel_choices() of an earlier session
+  size_t plan_cache = 64;               // plans kept, least recently used go first
+  bool always_parallel = false;         // give small kernels all threads too (tests)
+  bool poison_arena = false;            // fill scratch with a pattern: finds reads of unwritten memory
   // Skipped runs (see finite_norm) whose computation is done again to name the op that gave the first NaN or infinity,
   // in the log; the first ones of the session.
   int64_t explained_skips = 3;
@@ -149,6 +153,9 @@ class Session {
   // Variables by name or handle, between runs.
   HostTensor get(const Fetch& variable);
   void set(const Fetch& variable, const HostTensor& value);
+
+  // What was chosen for the plans made so far.
+  KernelChoices kernel_choices() const;
 
   Graph graph() const;
   size_t cached_plans() const;

@@ -37,7 +37,8 @@ Tensor tensor_of(const Graph& graph, const Fetch& f) {
 
 }  // namespace
 
-Session::Impl::Impl(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
+Session::Impl::Impl(Graph g, SessionOptions o)
+    : graph(std::move(g)), options(std::move(o)), chooser(options.kernel_choice, options.recorded_choices) {
   if (options.threads <= 0) options.threads = default_threads();
   check_precision(options.precision);
 }
@@ -103,6 +104,7 @@ std::shared_ptr<const Plan> Session::Impl::get_plan(const RunSignature& signatur
 std::shared_ptr<const Plan> Session::Impl::make_plan(const RunSignature& signature, const std::vector<Shape>& shapes,
                                                      const std::vector<std::string>& disabled_passes) {
   const auto start = std::chrono::steady_clock::now();
+  const KernelChooserScope choices(&chooser);
   PlanGraph extracted = extract(graph, signature.fetches, signature.targets, signature.feeds, shapes);
   const auto program = compile(std::move(extracted),
                                {options.threads, disabled_passes, options.always_parallel, options.precision}, &store);

@@ -1,6 +1,8 @@
 #include <martello/kernel/cpu/onednn_conv.h>
 #include <martello/kernel/cpu/onednn_internal.h>
 
+#include <algorithm>
+
 namespace martello::onednn {
 namespace {
 
@@ -39,9 +41,28 @@ typename P::primitive_desc backward_desc(const ConvDesc& d) {
   return make_gradient_desc<P>(engine(), attributes(), hint(d), kDirect, x, w, y, d.stride, gaps(d), d.before, d.after);
 }
 
+// The wanted implementation of those that the library offers.
+template <class Pd>
+Pd selected(Pd pd, const ConvDesc& d) {
+  while (!d.implementation.empty() && d.implementation != pd.impl_info_str())
+    if (!pd.next_impl()) throw dnnl::error(dnnl_unimplemented, "no such implementation");
+  return pd;
+}
+
+template <class Pd>
+std::vector<std::string> names_of(Pd pd) {
+  std::vector<std::string> names;
+  do {
+    const std::string name = pd.impl_info_str();
+    const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
+    if (is_new && (names.empty() || name.find("ref") == std::string::npos)) names.push_back(name);
+  } while (pd.next_impl());
+  return names;
+}
+
 Primitive make_forward(const OpInfo& op, const ConvDesc& d, int threads) {
   return make_primitive<Forward>(op, "convolution_forward", threads, [&](Primitive::Impl& made) {
-    auto pd = forward_desc(d, desc_of(d.weights));
+    auto pd = selected(forward_desc(d, desc_of(d.weights)), d);
     made.descs = {{Role::src, pd.src_desc()}, {Role::weights, pd.weights_desc()}, {Role::dst, pd.dst_desc()}};
     if (!d.bias.is_null()) made.descs.emplace_back(Role::bias, pd.bias_desc());
     return pd;
@@ -50,7 +71,7 @@ Primitive make_forward(const OpInfo& op, const ConvDesc& d, int threads) {
 
 Primitive make_backward_data(const OpInfo& op, const ConvDesc& d, int threads) {
   return make_primitive<BackwardData>(op, "convolution_backward_data", threads, [&](Primitive::Impl& made) {
-    auto pd = backward_desc<BackwardData>(d);
+    auto pd = selected(backward_desc<BackwardData>(d), d);
     made.descs = {
         {Role::diff_dst, pd.diff_dst_desc()}, {Role::weights, pd.weights_desc()}, {Role::diff_src, pd.diff_src_desc()}};
     return pd;
@@ -59,7 +80,7 @@ Primitive make_backward_data(const OpInfo& op, const ConvDesc& d, int threads) {
 
 Primitive make_backward_weights(const OpInfo& op, const ConvDesc& d, int threads) {
   return make_primitive<BackwardWeights>(op, "convolution_backward_weights", threads, [&](Primitive::Impl& made) {
-    auto pd = backward_desc<BackwardWeights>(d);
+    auto pd = selected(backward_desc<BackwardWeights>(d), d);
     made.descs = {
         {Role::src, pd.src_desc()}, {Role::diff_dst, pd.diff_dst_desc()}, {Role::diff_weights, pd.diff_weights_desc()}};
     return pd;
@@ -68,13 +89,25 @@ Primitive make_backward_weights(const OpInfo& op, const ConvDesc& d, int threads
 
 dnnl::memory::desc weights_desc(const ConvDesc& d) {
   switch (d.kind) {
-    case ConvDesc::Kind::forward: return forward_desc(d, desc_of(d.weights)).weights_desc();
-    case ConvDesc::Kind::backward_data: return backward_desc<BackwardData>(d).weights_desc();
-    default: return backward_desc<BackwardWeights>(d).diff_weights_desc();
+    case ConvDesc::Kind::forward: return selected(forward_desc(d, desc_of(d.weights)), d).weights_desc();
+    case ConvDesc::Kind::backward_data: return selected(backward_desc<BackwardData>(d), d).weights_desc();
+    default: return selected(backward_desc<BackwardWeights>(d), d).diff_weights_desc();
   }
 }
 
 }  // namespace
+
+std::vector<std::string> convolution_implementations(const OpInfo& op, const ConvDesc& d, int threads) try {
+  const ThreadCount scope(threads);
+  switch (d.kind) {
+    case ConvDesc::Kind::forward: return names_of(forward_desc(d, desc_of(d.weights)));
+    case ConvDesc::Kind::backward_data: return names_of(backward_desc<BackwardData>(d));
+    default: return names_of(backward_desc<BackwardWeights>(d));
+  }
+} catch (const dnnl::error& error) {
+  if (error.status == dnnl_unimplemented) return {};
+  rethrow(op, "convolution descriptor", error);
+}
 
 Layout convolution_weights(const OpInfo& op, const ConvDesc& d, int threads) try {
   const ThreadCount scope(threads);

@@ -11,11 +11,15 @@ struct ConvDesc {
   Layout x, weights, y;
   Layout bias = {};
   std::vector<int64_t> stride, dilation, before, after;  // height, width; dilation 1 is none
+  std::string implementation = {};                       // "brgconv:avx512_core"; the library's first when empty
 };
 
 // Roles: src, weights, bias, dst; diff_dst, weights, diff_src; src, diff_dst, diff_weights. Null where the library has
 // no implementation for these sizes and layouts. Creation is tied to the thread count, as execution is.
 Primitive make_convolution(const OpInfo& op, const ConvDesc& desc, int threads);
+
+// Names of the implementations that the library offers, its own choice first, plain reference code left out.
+std::vector<std::string> convolution_implementations(const OpInfo& op, const ConvDesc& desc, int threads);
 
 // What weights of layout `any` would become, without making the primitive; null where make_convolution() gives null.
 Layout convolution_weights(const OpInfo& op, const ConvDesc& desc, int threads);

@@ -9,17 +9,19 @@ enum class ConvDirection { forward, grad_input, grad_kernel };
 inline std::vector<std::string> enum_names(ConvDirection) { return {"forward", "grad_input", "grad_kernel"}; }
 
 // A kernel in the layout that the library wants for one convolution: `elements` numbers with a meaning only to it. The
-// layout may depend on the number of threads.
+// layout may depend on the number of threads and on which implementation of the library takes it.
 struct KernelPacking {
   Shape kernel = {};  // what it holds
   int64_t elements = 0;
   int threads = 1;
+  std::string implementation = {};  // the library's first when empty
   bool is_packed() const { return elements > 0; }
   bool operator==(const KernelPacking&) const = default;
   static void fields(auto& self, auto&& f) {
     f("packed_kernel", self.kernel);
     f("packed_elements", self.elements);
     f("packed_threads", self.threads);
+    f("packed_for", self.implementation);
   }
 };
 

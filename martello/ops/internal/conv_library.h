@@ -11,8 +11,10 @@ onednn::ConvDesc library_conv(const ConvProblem& p, ConvDirection direction, con
 
 // The kernel as variables hold it, [height, width, in / groups, out].
 onednn::Layout plain_kernel(const ConvProblem& p);
-// As the library wants it for a convolution by this many threads; null when it has none for it.
-onednn::Layout wanted_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads);
+// As the library's implementation of that name (or its first) wants it for a convolution by this many threads; null
+// when it has none for it.
+onednn::Layout wanted_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads,
+                             const std::string& implementation = {});
 
 // The copy into `packed`, or out of it for a gradient of the kernel.
 onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDirection direction,
@@ -22,6 +24,9 @@ onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDir
 onednn::Layout packed_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction,
                              const KernelPacking& packing);
 // How a convolution's kernel would be packed. Not packed when it needs no packing.
-KernelPacking find_packing(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads);
+KernelPacking find_packing(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads,
+                           const std::string& implementation = {});
+// The same for the implementation that is chosen to run a convolution whose kernel is not packed yet.
+KernelPacking choose_packing(const KernelPlan& plan, ConvDirection direction);
 
 }  // namespace martello::internal

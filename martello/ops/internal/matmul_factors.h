@@ -10,15 +10,22 @@
 // What becomes of a product's factors before its kernel reads them, in scratch.
 namespace martello::internal {
 
-// A transposed a with rows of no whole vectors costs the library a seventh of its speed, and a copy that is not
-// transposed next to nothing beside a large product. Any other a it takes as it is.
+// A copy of a transposed a that is not transposed, where it is made.
 class UprightA {
  public:
-  UprightA(const MatmulSizes& s, const MatmulFlags& flags, int64_t element_bytes)
+  UprightA(const MatmulSizes& s, int64_t element_bytes, bool is_made)
       : copy_({{s.m, 1, s.k}, {s.k, s.m, 1}}, element_bytes),
-        is_made_(flags.transpose_a && s.batch.empty() && s.m % 16 != 0 && s.multiplications() > kLargeProduct),
+        is_made_(is_made),
         bytes_(is_made_ ? align_up(checked_mul(checked_mul(s.m, s.k), element_bytes), 64) : 0) {}
 
+  static bool is_possible(const MatmulSizes& s, const MatmulFlags& flags) {
+    return flags.transpose_a && s.batch.empty();
+  }
+  // A transposed a with rows of no whole vectors costs the library a seventh of its speed, and the copy next to nothing
+  // beside a large product. Any other a it takes as it is.
+  static bool is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
+    return is_possible(s, flags) && s.m % 16 != 0 && s.multiplications() > kLargeProduct;
+  }
   bool is_made() const { return is_made_; }
   int64_t bytes() const { return bytes_; }
   // Calls f(run) with the copy instead of a.

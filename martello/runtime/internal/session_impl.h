@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/runtime/internal/kernel_chooser.h>
 #include <martello/runtime/internal/lane.h>
 #include <martello/runtime/internal/variable_store.h>
 #include <martello/runtime/session.h>
@@ -50,6 +51,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   Graph graph;
   SessionOptions options;
+  SessionChooser chooser;
   VariableStore store;
 
   std::mutex plans_mutex;  // also serializes planning
