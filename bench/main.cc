@@ -4,7 +4,8 @@
 //   martello_bench overhead          launch and planning
 //   martello_bench update            optimizers against a copy of the bytes that they move
 //   martello_bench train [NAME...]   whole training steps; one JSON line each, as the peers print them;
-//                                    --precision bf16 for large products in bf16
+//                                    --precision bf16 for large products in bf16, --kernels measured for kernels
+//                                    chosen by timing
 //   martello_bench trace [NAME...]   the nodes of those steps, with times and implementations, and the share of oneDNN
 #include "ops.h"
 #include "train/train.h"
@@ -18,13 +19,19 @@
 namespace {
 
 constexpr const char* kHelp =
-    "usage: martello_bench [--threads N] [--precision f32|bf16] [time|check] FILE.bench ... | overhead | update | "
-    "train [tiny mlp ...] | "
+    "usage: martello_bench [--threads N] [--precision f32|bf16] [--kernels fixed|measured] [time|check] FILE.bench ... "
+    "| overhead | update | train [tiny mlp ...] | "
     "trace [...]\n";
 
 martello::Precision precision_of(std::string_view text) {
   MARTELLO_CHECK(text == "f32" || text == "bf16", "[bench] --precision is '", text, "', expected f32 or bf16.");
   return text == "bf16" ? martello::Precision::bf16 : martello::Precision::f32;
+}
+
+martello::KernelChoice kernels_of(std::string_view text) {
+  MARTELLO_CHECK(text == "fixed" || text == "measured", "[bench] --kernels is '", text,
+                 "', expected fixed or measured.");
+  return text == "measured" ? martello::KernelChoice::measured : martello::KernelChoice::fixed;
 }
 
 int run(int argc, char** argv) {
@@ -34,6 +41,7 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--threads" && i + 1 < argc) options.threads = std::atoi(argv[++i]);
     else if (std::string_view(argv[i]) == "--precision" && i + 1 < argc) session.precision = precision_of(argv[++i]);
+    else if (std::string_view(argv[i]) == "--kernels" && i + 1 < argc) session.kernel_choice = kernels_of(argv[++i]);
     else words.emplace_back(argv[i]);
   }
   session.threads = options.threads;
