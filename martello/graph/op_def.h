@@ -133,6 +133,11 @@ struct OpDef {
   Rows (*rows_of)(const ShapeContext&, size_t input) = nullptr;
   bool has_rows_by_position = false;  // output i has the rows of input i, whatever the other inputs have
   Cost (*cost)(std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs&) = nullptr;
+  // Precision::bf16. The attributes with which inputs 0 and 1 of this node are bf16 while sums and outputs stay f32;
+  // none where it has no such kernel or would gain nothing. An op without the function always computes in f32.
+  std::optional<Attrs> (*widened)(const KernelPlan& plan) = nullptr;
+  // The attributes with which output 0 is written as bf16, rounded as `cast` does; none where it cannot be.
+  std::optional<Attrs> (*narrowed)(const Attrs&) = nullptr;
   const char* family = "";       // heading in docs/ops.md
   bool stateful = false;         // a user's op that must not be merged or folded
   bool is_pass_through = false;  // acts, and its output is its input: left out where a value is computed again
