@@ -103,11 +103,13 @@ bool is_fusable(const OpNode& node) {
   if (node.def->formula == nullptr || node.outputs.size() != 1 || !node.controls.empty()) return false;
   const DType y = node.outputs[0].dtype;
   const auto dtype = find_computing_dtype(node);
-  // u8 is only converted: an op that computes with it has u8 or bool as its result.
+  // bf16 is only written: nothing in a body reads it. u8 is only converted: an op that computes with it has u8 or bool
+  // as its result.
   const auto is_taken = [&](const Tensor& x) {
     return x.dtype() == boolean || x.dtype() == dtype || (x.dtype() == u8 && y == dtype);
   };
-  return (y == boolean || y == dtype) && std::all_of(node.inputs.begin(), node.inputs.end(), is_taken);
+  return (y == boolean || y == dtype || (y == bf16 && dtype == f32)) &&
+         std::all_of(node.inputs.begin(), node.inputs.end(), is_taken);
 }
 
 TensorList fused(const TensorList& xs, FusedAttrs attrs, Name name) {

@@ -25,8 +25,8 @@ struct FusedAttrs {
 // Two definitions, because only without a reduction may an output take the memory of an input.
 extern const OpDef op_fused, op_fused_reduce;
 
-// Whether a node may be part of a body: it has a formula and computes in f32 or f64, beside bool. Nodes of one body
-// compute in one dtype.
+// Whether a node may be part of a body: it has a formula and computes in f32 or f64, beside bool; a cast from f32
+// to bf16 may end one. Nodes of one body compute in one dtype.
 bool is_fusable(const OpNode& node);
 // The floating dtype that a fusable node computes in; nothing when it knows only bool, and goes with either.
 std::optional<DType> find_computing_dtype(const OpNode& node);

@@ -128,6 +128,8 @@ TEST(is_fusable, asks_for_a_formula_and_a_computing_dtype) {
   EXPECT_TRUE(is_fusable(*cast(m, f64).node()));
   EXPECT_TRUE(is_fusable(*cast(placeholder({2}, u8, "u"), f32).node()));
   EXPECT_FALSE(is_fusable(*cast(x, f64).node()));
+  EXPECT_TRUE(is_fusable(*cast(x, bf16).node()));
+  EXPECT_FALSE(is_fusable(*cast(cast(x, bf16), f32).node()));
   EXPECT_FALSE(is_fusable(*cast(x, u8).node()));
   EXPECT_FALSE(is_fusable(*(i + 1).node()));
   EXPECT_FALSE(is_fusable(*(i > 1).node()));

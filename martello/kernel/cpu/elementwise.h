@@ -39,7 +39,8 @@ struct ElementwiseProgram {
   DType dtype = f32;                     // computed in: f32 or f64
   std::vector<DType> input_dtypes = {};  // dtype, or boolean and u8, which are converted
   std::vector<ElementwiseInstr> instrs = {};
-  std::vector<ElementwiseOutput> outputs = {};  // in dtype, or boolean (not 0) and u8 (truncated to 0 ... 255)
+  // In dtype, boolean (not 0) or u8 (truncated to 0 ... 255); of an f32 program also bf16 (to nearest).
+  std::vector<ElementwiseOutput> outputs = {};
 };
 inline constexpr int kMaxElementwiseInstrs = 64, kMaxElementwiseInputs = 64, kMaxElementwiseOutputs = 32;
 

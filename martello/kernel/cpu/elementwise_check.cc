@@ -15,9 +15,10 @@ void check_arg(const ElementwiseProgram& program, const ElementwiseArg& arg, siz
   }
 }
 
-void check_dtype(const ElementwiseProgram& program, DType dtype, const char* what, size_t i) {
-  MARTELLO_CHECK(dtype == program.dtype || dtype == boolean || dtype == u8, "[elementwise] ", what, " ", i, " is ",
-                 dtype, " in a program that computes in ", program.dtype, ". Cast it first.");
+void check_dtype(const ElementwiseProgram& program, DType dtype, const char* what, size_t i, bool may_be_narrow) {
+  const bool is_narrow = may_be_narrow && dtype == bf16 && program.dtype == f32;
+  MARTELLO_CHECK(dtype == program.dtype || dtype == boolean || dtype == u8 || is_narrow, "[elementwise] ", what, " ", i,
+                 " is ", dtype, " in a program that computes in ", program.dtype, ". Cast it first.");
 }
 
 }  // namespace
@@ -32,9 +33,10 @@ void check_program(const ElementwiseProgram& program) {
                  " inputs and ", program.outputs.size(), " outputs exceeds ", kMaxElementwiseInstrs, ", ",
                  kMaxElementwiseInputs, " and ", kMaxElementwiseOutputs, ". Cut it in two.");
   MARTELLO_CHECK(!program.outputs.empty(), "[elementwise] a program has no output.");
-  for (size_t i = 0; i < program.input_dtypes.size(); ++i) check_dtype(program, program.input_dtypes[i], "input", i);
+  for (size_t i = 0; i < program.input_dtypes.size(); ++i)
+    check_dtype(program, program.input_dtypes[i], "input", i, false);
   for (size_t i = 0; i < program.outputs.size(); ++i) {
-    check_dtype(program, program.outputs[i].dtype, "output", i);
+    check_dtype(program, program.outputs[i].dtype, "output", i, true);
     check_arg(program, program.outputs[i].arg, program.instrs.size(), "output");
   }
   for (size_t k = 0; k < program.instrs.size(); ++k) {

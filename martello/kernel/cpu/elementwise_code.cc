@@ -168,6 +168,8 @@ class CodeBuilder {
       load(output.arg);
       if (output.dtype == program_.dtype) {
         emit(engine_.store, 0, 0, nullptr, k);
+      } else if (output.dtype == bf16) {
+        emit(engine_.store_bf16, 0, 0, nullptr, k);
       } else {
         if (byte_store_slot_ == kNever) byte_store_slot_ = new_slot();
         emit(output.dtype == boolean ? engine_.store_bool : engine_.store_u8, 0, first_slot_ + byte_store_slot_,
@@ -185,6 +187,7 @@ class CodeBuilder {
       if (e.output != kNever) e.instr.a = result.first_output + e.output;
       result.code.push_back(e.instr);
       if (e.output != kNever && e.instr.stage == engine_.store) e.instr.stage = engine_.stream;
+      if (e.output != kNever && e.instr.stage == engine_.store_bf16) e.instr.stage = engine_.stream_bf16;
       result.streaming_code.push_back(e.instr);
     }
     result.operands.resize(static_cast<size_t>(result.first_output) + program_.outputs.size());

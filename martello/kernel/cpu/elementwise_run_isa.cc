@@ -1,3 +1,4 @@
+#include <martello/kernel/cpu/bf16_isa.h>
 #include <martello/kernel/cpu/formula_stages_isa.h>
 #include <martello/kernel/cpu/reduce_isa.h>
 #include <martello/kernel/cpu/span_isa.h>
@@ -77,6 +78,23 @@ MARTELLO_STAGE(store_bool) {
   numbers_to_bools(p, operand_at<uint8_t>(operands[ip->a], i));
   MARTELLO_STAGE_NEXT(T);
 }
+// Of f32 only.
+MARTELLO_STAGE(store_narrow) {
+  uint16_t* p = operand_at<uint16_t>(operands[ip->a], i);
+#define MARTELLO_STORE_BF16(x, k) store_bf16(p + k * Vec<T>::kLanes, to_bf16(x));
+  MARTELLO_EACH_VECTOR(MARTELLO_STORE_BF16)
+  MARTELLO_STAGE_NEXT(T);
+}
+MARTELLO_STAGE(stream_narrow) {
+  uint16_t* p = operand_at<uint16_t>(operands[ip->a], i);
+  if (can_stream_bf16(p)) [[likely]] {
+#define MARTELLO_STREAM_BF16(x, k) stream_bf16(p + k * Vec<T>::kLanes, to_bf16(x));
+    MARTELLO_EACH_VECTOR(MARTELLO_STREAM_BF16)
+  } else {
+    MARTELLO_EACH_VECTOR(MARTELLO_STORE_BF16)
+  }
+  MARTELLO_STAGE_NEXT(T);
+}
 template <class T>
 void done(typename Vec<T>::Native, typename Vec<T>::Native, typename Vec<T>::Native, typename Vec<T>::Native,
           typename Vec<T>::Native, typename Vec<T>::Native, typename Vec<T>::Native, typename Vec<T>::Native,
@@ -95,7 +113,7 @@ Stage stage_f64(const void* stages, int position) {
 }
 
 template <class T>
-Engine engine_of(Stage (*formula_stage)(const void*, int)) {
+Engine engine_of(Stage (*formula_stage)(const void*, int), Stage store_bf16, Stage stream_bf16) {
   return {kBlock<T>,
           erased<T>(load<T>),
           erased<T>(store<T>),
@@ -103,6 +121,8 @@ Engine engine_of(Stage (*formula_stage)(const void*, int)) {
           erased<T>(load_byte<T>),
           erased<T>(store_u8<T>),
           erased<T>(store_bool<T>),
+          store_bf16,
+          stream_bf16,
           erased<T>(done<T>),
           formula_stage,
           run_range<T>,
@@ -111,7 +131,9 @@ Engine engine_of(Stage (*formula_stage)(const void*, int)) {
 
 }  // namespace
 
-Engine engine_f32() { return engine_of<float>(stage_f32); }
-Engine engine_f64() { return engine_of<double>(stage_f64); }
+Engine engine_f32() {
+  return engine_of<float>(stage_f32, erased<float>(store_narrow<float>), erased<float>(stream_narrow<float>));
+}
+Engine engine_f64() { return engine_of<double>(stage_f64, nullptr, nullptr); }
 
 }  // namespace martello::cpu::MARTELLO_ISA

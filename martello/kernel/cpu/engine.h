@@ -79,7 +79,7 @@ struct ReduceStep {
 
 struct Engine {
   int64_t block;  // elements of eight vectors
-  Stage load, store, stream, load_byte, store_u8, store_bool, done;
+  Stage load, store, stream, load_byte, store_u8, store_bool, store_bf16, stream_bf16, done;
   Stage (*formula_stage)(const void* stages, int position);
   void (*run_range)(const SpanRun& run, int64_t begin, int64_t end);
   void (*reduce_chunk)(const ReduceStep& step, int64_t chunk);
