@@ -23,6 +23,9 @@ Shape check_batch(const ShapeContext& c, size_t numbers) {
   check_dtypes(c, kFloatingDTypes);
   MARTELLO_CHECK(x.rank() == 2 || x.rank() == 4, c.where(), "x ", x, " must be [N, C] or a batch of images, rank 4.");
   internal::check_epsilon(c, a.epsilon);
+  MARTELLO_CHECK(!a.narrow || (c.in[0].dtype == f32 && a.data_format == DataFormat::nhwc), c.where(),
+                 "narrow takes f32 with channels last (nhwc), not ", c.in[0].str(), " in ", a.data_format,
+                 ". Use cast() after it.");
   const int axis = channel_axis(a.data_format, x.rank());
   internal::check_channel_numbers(c, axis, 1, numbers);
   int64_t channels = internal::dim_of(x, axis);
@@ -31,7 +34,8 @@ Shape check_batch(const ShapeContext& c, size_t numbers) {
 }
 
 std::vector<TensorSpec> specs(const ShapeContext& c, const Shape& like_x, const Shape& numbers, size_t count) {
-  std::vector<TensorSpec> out = {{.shape = like_x, .dtype = c.in[0].dtype}};
+  const DType dtype = c.attrs<BatchNormAttrs>().narrow ? bf16 : c.in[0].dtype;
+  std::vector<TensorSpec> out = {{.shape = like_x, .dtype = dtype}};
   out.resize(1 + count, {.shape = numbers, .dtype = c.in[0].dtype});
   return out;
 }
@@ -47,6 +51,18 @@ Axes batch_axes(Tensor x, const BatchNormAttrs& a) {
   return a.data_format == DataFormat::nhwc ? Axes(0, 1, 2) : Axes(0, 2, 3);
 }
 
+void check_wide(const GradContext& c) {
+  MARTELLO_CHECK(!c.attrs<BatchNormAttrs>().narrow, "[", c.op.type, " '", c.op.name,
+                 "'] its result is rounded to bf16. Take gradients of the graph as it was built.");
+}
+
+std::optional<Attrs> narrowed(const Attrs& attrs) {
+  BatchNormAttrs a = attrs.get<BatchNormAttrs>();
+  if (a.data_format != DataFormat::nhwc) return std::nullopt;
+  a.narrow = true;
+  return Attrs(a);
+}
+
 // y of primitive ops.
 Tensor composed(const TensorList& in, const BatchNormAttrs& a) {
   const int rank = in[0].rank(), axis = channel_axis(a.data_format, rank);
@@ -57,6 +73,7 @@ Tensor composed(const TensorList& in, const BatchNormAttrs& a) {
 }
 
 TensorList training_gradient(const GradContext& c) {
+  check_wide(c);
   const auto& a = c.attrs<BatchNormAttrs>();
   const Tensor x = c.input(0), dy = c.grad(0);
   TensorList d = {Tensor(), Tensor(), Tensor()}, statistics, slopes;
@@ -71,6 +88,7 @@ TensorList training_gradient(const GradContext& c) {
 
 // Mean and variance are computed from x once more, so that x has all of the gradient and they have none.
 TensorList training_grad_gradient(const GradContext& c) {
+  check_wide(c);
   const auto& a = c.attrs<BatchNormAttrs>();
   const Tensor x = c.input(0), gamma = c.input(1), beta = c.input(2), dy = c.input(5);
   const Moments of_x = moments(x, {.axes = batch_axes(x, a)});
@@ -81,6 +99,7 @@ TensorList training_grad_gradient(const GradContext& c) {
 }
 
 TensorList inference_gradient(const GradContext& c) {
+  check_wide(c);
   return batch_norm_inference_grad(c.input(0), c.input(1), c.input(2), c.input(3), c.input(4), c.grad(0),
                                    c.attrs<BatchNormAttrs>());
 }
@@ -109,6 +128,7 @@ constinit const OpDef op_batch_norm_training = {
     .cpu = batch_norm_training_cpu,
     .in_place = {{{0, 0}}},
     .cost = cost<3>,
+    .narrowed = narrowed,
     .family = "Normalization",
 };
 
@@ -125,6 +145,7 @@ constinit const OpDef op_batch_norm_training_grad = {
     .cpu = batch_norm_training_grad_cpu,
     .in_place = {{{5, 0}, {0, 0}}},
     .cost = cost<5>,
+    .narrowed = narrowed,
     .family = "Normalization",
 };
 
@@ -140,6 +161,7 @@ constinit const OpDef op_batch_norm_inference = {
     .in_place = {{{0, 0}}},
     .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input == 0); },
     .cost = cost<2>,
+    .narrowed = narrowed,
     .family = "Normalization",
 };
 
@@ -151,7 +173,12 @@ constinit const OpDef op_batch_norm_inference_grad = {
     .inputs = {"x", "gamma", "beta", "mean", "variance", "dy"},
     .outputs = {"dx", "dgamma", "dbeta", "dmean", "dvariance"},
     .attrs = &attrs_type<BatchNormAttrs>,
-    .shape = gradient_shape<4>,
+    .shape =
+        [](const ShapeContext& c) {
+          MARTELLO_CHECK(!c.attrs<BatchNormAttrs>().narrow, c.where(),
+                         "has no kernel with narrow. Use cast() after it.");
+          return gradient_shape<4>(c);
+        },
     .gradient = inference_grad_gradient,
     .cpu = batch_norm_inference_grad_cpu,
     .in_place = {{{5, 0}, {0, 0}}},

@@ -66,6 +66,13 @@ void set_affine(const ChannelNumbers<T>& n, const ChannelPass<T>& pass, const Ke
   n.repeat_affine(pass);
 }
 
+// Into output 0, which is bf16 with `narrow`.
+template <class T>
+void normalize(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n, const BatchNormAttrs& a) {
+  if (a.narrow) pass.normalize_bf16(in<T>(run, 0), out<uint16_t>(run, 0), n.affine(a.relu), run.threads);
+  else pass.normalize(in<T>(run, 0), out<T>(run, 0), n.affine(a.relu), run.threads);
+}
+
 // f(run, pass, numbers) with scratch booked. The pass is made for the rows of the run.
 template <class T, class F>
 Kernel channel_kernel(const KernelPlan& plan, bool has_slope, F f) {
@@ -83,15 +90,14 @@ Kernel channel_kernel(const KernelPlan& plan, bool has_slope, F f) {
 template <class T>
 void run_training(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
                   const BatchNormAttrs& a) {
-  const T* x = in<T>(run, 0);
   T *mean = out<T>(run, 1), *variance = out<T>(run, 2);
-  pass.moments(x, n.partials, n.first, n.second, run.threads);
+  pass.moments(in<T>(run, 0), n.partials, n.first, n.second, run.threads);
   for (int64_t i = 0; i < pass.channels(); ++i) {
     mean[i] = static_cast<T>(n.first[i]);
     variance[i] = static_cast<T>(n.second[i] / static_cast<double>(pass.count()));
   }
   set_affine<T>(n, pass, run, mean, variance, a.epsilon);
-  pass.normalize(x, out<T>(run, 0), n.affine(a.relu), run.threads);
+  normalize(run, pass, n, a);
 }
 
 template <class T>
@@ -118,7 +124,8 @@ void run_training_grad(const KernelRun& run, const ChannelPass<T>& pass, const C
     n.c[i] = static_cast<T>(-scale * n.first[i] / count);
   }
   n.repeat_slope(pass);
-  pass.gradient(x, dy, out<T>(run, 0), n.affine(a.relu), n.slope(), run.threads);
+  if (a.narrow) pass.gradient_bf16(x, dy, out<uint16_t>(run, 0), n.affine(a.relu), n.slope(), run.threads);
+  else pass.gradient(x, dy, out<T>(run, 0), n.affine(a.relu), n.slope(), run.threads);
 }
 
 // dx = gamma r dy
@@ -161,7 +168,7 @@ Kernel batch_norm_inference_cpu(const KernelPlan& plan) {
   return for_floating(plan.in[0].dtype, [&]<class T>(T) {
     return step_kernel<T>(plan, false, [](const KernelRun& run, const auto& pass, const auto& n, const auto& a) {
       set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
-      pass.normalize(in<T>(run, 0), out<T>(run, 0), n.affine(a.relu), run.threads);
+      normalize(run, pass, n, a);
     });
   });
 }

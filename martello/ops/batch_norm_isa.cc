@@ -1,3 +1,4 @@
+#include <martello/kernel/cpu/bf16_isa.h>
 #include <martello/ops/internal/channel_isa.h>
 #include <martello/ops/internal/channel_loops.h>
 
@@ -62,14 +63,23 @@ template <class T>
 bool can_stream(const T* y, const ColumnBlock& b) {
   return is_vector_aligned(y) && b.stride % Vec<T>::kLanes == 0;
 }
+bool can_stream(const uint16_t* y, const ColumnBlock& b) {
+  return can_stream_bf16(y) && b.stride % Vec<float>::kLanes == 0;
+}
 template <bool streaming, class T>
 inline void put(T* to, int64_t lanes, Vec<T> y) {
   if (streaming && lanes == Vec<T>::kLanes) stream(to, y);
   else store(to, lanes, y);
 }
+template <bool streaming>
+inline void put(uint16_t* to, int64_t lanes, Vec<float> y) {
+  if (lanes < Vec<float>::kLanes) store_bf16(to, lanes, to_bf16(y));
+  else if (streaming) stream_bf16(to, to_bf16(y));
+  else store_bf16(to, to_bf16(y));
+}
 
-template <bool relu, bool streaming, class T>
-void normalize_block(const T* x, T* y, const ColumnBlock& b, const ChannelAffine<T>& p) {
+template <bool relu, bool streaming, class T, class Y>
+void normalize_block(const T* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
       const Vec<T> z = affine(load(x + at + i, n), load(p.mean + i, n), load(p.scale + i, n), load(p.beta + i, n));
@@ -78,11 +88,11 @@ void normalize_block(const T* x, T* y, const ColumnBlock& b, const ChannelAffine
   });
   if (streaming) _mm_sfence();
 }
-template <class T>
-void normalize(const T* x, T* y, const ColumnBlock& b, const ChannelAffine<T>& p, bool streaming) {
+template <class T, class Y>
+void normalize(const T* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p, bool streaming) {
   streaming = streaming && can_stream(y, b);
-  if (p.relu) (streaming ? normalize_block<true, true, T> : normalize_block<true, false, T>)(x, y, b, p);
-  else (streaming ? normalize_block<false, true, T> : normalize_block<false, false, T>)(x, y, b, p);
+  if (p.relu) (streaming ? normalize_block<true, true, T, Y> : normalize_block<true, false, T, Y>)(x, y, b, p);
+  else (streaming ? normalize_block<false, true, T, Y> : normalize_block<false, false, T, Y>)(x, y, b, p);
 }
 
 // dy as it comes through relu. x is replaced by its distance from the mean.
@@ -130,8 +140,8 @@ void gradient_sums(const T* x, const T* dy, const ColumnBlock& b, const ChannelA
   (p.relu ? sums_of_block<true, T> : sums_of_block<false, T>)(x, dy, b, p, sum, product);
 }
 
-template <bool relu, bool streaming, class T>
-void gradient_block(const T* x, const T* dy, T* dx, const ColumnBlock& b, const ChannelAffine<T>& p,
+template <bool relu, bool streaming, class T, class Y>
+void gradient_block(const T* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p,
                     const ChannelSlope<T>& q) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
@@ -142,12 +152,12 @@ void gradient_block(const T* x, const T* dy, T* dx, const ColumnBlock& b, const 
   });
   if (streaming) _mm_sfence();
 }
-template <class T>
-void gradient(const T* x, const T* dy, T* dx, const ColumnBlock& b, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
+template <class T, class Y>
+void gradient(const T* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
               bool streaming) {
   streaming = streaming && can_stream(dx, b);
-  if (p.relu) (streaming ? gradient_block<true, true, T> : gradient_block<true, false, T>)(x, dy, dx, b, p, q);
-  else (streaming ? gradient_block<false, true, T> : gradient_block<false, false, T>)(x, dy, dx, b, p, q);
+  if (p.relu) (streaming ? gradient_block<true, true, T, Y> : gradient_block<true, false, T, Y>)(x, dy, dx, b, p, q);
+  else (streaming ? gradient_block<false, true, T, Y> : gradient_block<false, false, T, Y>)(x, dy, dx, b, p, q);
 }
 
 template <class T>
@@ -171,10 +181,14 @@ void add(const T* x, double* into, int64_t n) {
 
 }  // namespace
 
-#define MARTELLO_ALL_LOOPS(T) \
-  { moments<T>, normalize<T>, gradient_sums<T>, gradient<T>, merge_moments<T>, add<T> }
-constexpr ColumnLoops<float> column_loops_f32 = MARTELLO_ALL_LOOPS(float);
-constexpr ColumnLoops<double> column_loops_f64 = MARTELLO_ALL_LOOPS(double);
+#define MARTELLO_ALL_LOOPS(T, normalize_bf16, gradient_bf16)                                                        \
+  {                                                                                                                 \
+    moments<T>, normalize<T, T>, gradient_sums<T>, gradient<T, T>, normalize_bf16, gradient_bf16, merge_moments<T>, \
+        add<T>                                                                                                      \
+  }
+constexpr ColumnLoops<float> column_loops_f32 =
+    MARTELLO_ALL_LOOPS(float, (normalize<float, uint16_t>), (gradient<float, uint16_t>));
+constexpr ColumnLoops<double> column_loops_f64 = MARTELLO_ALL_LOOPS(double, nullptr, nullptr);
 #undef MARTELLO_ALL_LOOPS
 
 }  // namespace martello::cpu::MARTELLO_ISA

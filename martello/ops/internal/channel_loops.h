@@ -34,6 +34,10 @@ struct ColumnLoops {
   void (*gradient_sums)(const T* x, const T* dy, const ColumnBlock&, const ChannelAffine<T>&, T* sum, T* product);
   void (*gradient)(const T* x, const T* dy, T* dx, const ColumnBlock&, const ChannelAffine<T>&, const ChannelSlope<T>&,
                    bool streaming);
+  // The same with results in bf16; null unless T is float.
+  void (*normalize_bf16)(const T* x, uint16_t* y, const ColumnBlock&, const ChannelAffine<T>&, bool streaming);
+  void (*gradient_bf16)(const T* x, const T* dy, uint16_t* dx, const ColumnBlock&, const ChannelAffine<T>&,
+                        const ChannelSlope<T>&, bool streaming);
   // Moments of `count` more elements are merged into those of `before`, n of them side by side. What was there before
   // is not looked at when `before` is 0.
   void (*merge_moments)(const T* mean, const T* squares, double count, double before, double* into_mean,

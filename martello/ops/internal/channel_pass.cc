@@ -38,9 +38,9 @@ ChannelSlope<T> operator+(const ChannelSlope<T>& q, int64_t i) {
   return {q.a + i, q.b + i, q.c + i};
 }
 
-template <class T>
-bool streams(const T* x, const T* y, int64_t elements) {
-  return x != y && elements * static_cast<int64_t>(sizeof(T)) > cpu::last_level_cache_bytes();
+template <class Y>
+bool streams(const void* x, const Y* y, int64_t elements) {
+  return x != y && elements * static_cast<int64_t>(sizeof(Y)) > cpu::last_level_cache_bytes();
 }
 
 }  // namespace
@@ -207,6 +207,24 @@ void ChannelPass<T>::normalize(const T* x, T* y, const ChannelAffine<T>& p, int 
     for_rows(nullptr, threads, [&](int64_t at, int64_t number, double*) {
       cpu::row_loops<T>().normalize(x + at, y + at, view_.pixels, p + number, streaming);
     });
+}
+
+template <class T>
+void ChannelPass<T>::normalize_bf16(const T* x, uint16_t* y, const ChannelAffine<T>& p, int threads) const {
+  const bool streaming = streams(x, y, view_.segments * count_ * view_.channels);
+  for_items(nullptr, threads, [&](const Item& i) {
+    cpu::column_loops<T>().normalize_bf16(x + i.at, y + i.at, i.block, p + i.number, streaming);
+  });
+}
+
+template <class T>
+void ChannelPass<T>::gradient_bf16(const T* x, const T* dy, uint16_t* dx, const ChannelAffine<T>& p,
+                                   const ChannelSlope<T>& q, int threads) const {
+  const bool streaming = streams(dy, dx, view_.segments * count_ * view_.channels);
+  for_items(nullptr, threads, [&](const Item& i) {
+    cpu::column_loops<T>().gradient_bf16(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number,
+                                         streaming);
+  });
 }
 
 template <class T>

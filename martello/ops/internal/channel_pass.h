@@ -31,12 +31,16 @@ class ChannelPass {
   // Into [segments, channels]: mean and sum of squared distances from it; NaN for no elements.
   void moments(const T* x, double* partials, double* mean, double* squares, int threads) const;
   void normalize(const T* x, T* y, const cpu::ChannelAffine<T>& p, int threads) const;
+  // Into bf16: channels innermost, T is float.
+  void normalize_bf16(const T* x, uint16_t* y, const cpu::ChannelAffine<T>& p, int threads) const;
   // Into [segments, channels]: sums of dy and of dy (x - mean). With dx: in the same pass, where dx does not depend on
   // these sums.
   void gradient_sums(const T* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, double* sum,
                      double* product, int threads, T* dx = nullptr, const cpu::ChannelSlope<T>& q = {}) const;
   void gradient(const T* x, const T* dy, T* dx, const cpu::ChannelAffine<T>& p, const cpu::ChannelSlope<T>& q,
                 int threads) const;
+  void gradient_bf16(const T* x, const T* dy, uint16_t* dx, const cpu::ChannelAffine<T>& p,
+                     const cpu::ChannelSlope<T>& q, int threads) const;
 
  private:
   struct Item {
