@@ -1,6 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/ops/compare.h>
-#include <martello/ops/internal/conv_attrs.h>
+#include <martello/ops/internal/conv_library.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/reshape.h>
 #include <martello/ops/shape.h>
@@ -26,9 +26,11 @@ Extents image_extents(Tensor x, const Conv2DAttrs& a) {
   return shape_for_gradient(x, internal::spatial_axis(a.data_format, 0));
 }
 
-void check_not_packed(const GradContext& c) {
-  MARTELLO_CHECK(!c.attrs<ConvOpAttrs>().packing.is_packed(), "[", c.op.type, " '", c.op.name,
-                 "'] its kernel is packed. Take gradients of the graph as it was built.");
+void check_as_built(const GradContext& c) {
+  const auto& a = c.attrs<ConvOpAttrs>();
+  MARTELLO_CHECK(!a.packing.is_packed() && !a.widen, "[", c.op.type, " '", c.op.name, "'] its ",
+                 a.widen ? "factors are rounded to bf16" : "kernel is packed",
+                 ". Take gradients of the graph as it was built.");
 }
 
 Tensor bias_gradient(Tensor dy, const Conv2DAttrs& a) {
@@ -37,7 +39,7 @@ Tensor bias_gradient(Tensor dy, const Conv2DAttrs& a) {
 
 // y = conv(x, w) + b; relu: dz = dy where y > 0, else 0
 TensorList conv2d_gradient(const GradContext& c) {
-  check_not_packed(c);
+  check_as_built(c);
   const auto& a = c.attrs<ConvOpAttrs>();
   Tensor dz = c.grad(0);
   if (a.activation == LinearActivation::relu) dz = where(c.output(0) > 0, dz, 0.0);
@@ -50,7 +52,7 @@ TensorList conv2d_gradient(const GradContext& c) {
 
 // x = grad_input(dy, w), linear in both: d(dy) = conv(dx, w), d(w) = grad_kernel(dx, dy)
 TensorList grad_input_gradient(const GradContext& c) {
-  check_not_packed(c);
+  check_as_built(c);
   const auto& a = c.attrs<ConvOpAttrs>();
   std::vector<Tensor> list(c.inputs.size());
   if (c.needed[0]) list[0] = conv2d(c.grad(0), c.input(1), a.conv);
@@ -60,7 +62,7 @@ TensorList grad_input_gradient(const GradContext& c) {
 
 // w = grad_kernel(x, dy), linear in both: d(x) = grad_input(dy, dw), d(dy) = conv(x, dw)
 TensorList grad_kernel_gradient(const GradContext& c) {
-  check_not_packed(c);
+  check_as_built(c);
   const auto& a = c.attrs<ConvOpAttrs>();
   std::vector<Tensor> list(c.inputs.size());
   if (c.needed[0]) list[0] = conv2d_grad_input(c.input(1), c.grad(0), image_extents(c.input(0), a.conv), a.conv);
@@ -78,6 +80,17 @@ Cost conv_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out, 
   return cost;
 }
 
+template <ConvDirection direction>
+std::optional<Attrs> widened(const KernelPlan& plan) {
+  ConvOpAttrs attrs = plan.attrs<ConvOpAttrs>();
+  attrs.widen = true;
+  auto problem = internal::conv_problem(direction, plan.op.where(), plan.in, plan.out, attrs);
+  problem.dtype = bf16;
+  const bool is_for_it = internal::is_for_library(problem) && internal::gains_by_bf16(problem);
+  const bool has_it = is_for_it && !internal::wanted_kernel(plan.op, problem, direction, plan.threads).is_null();
+  return has_it ? std::optional(Attrs(attrs)) : std::nullopt;
+}
+
 }  // namespace
 
 constinit const OpDef op_conv2d = {
@@ -92,6 +105,7 @@ constinit const OpDef op_conv2d = {
     .gradient = conv2d_gradient,
     .cpu = conv2d_cpu,
     .cost = conv_cost<ConvDirection::forward>,
+    .widened = widened<ConvDirection::forward>,
     .family = "Images",
 };
 
@@ -105,6 +119,7 @@ constinit const OpDef op_conv2d_grad_input = {
     .gradient = grad_input_gradient,
     .cpu = conv2d_grad_input_cpu,
     .cost = conv_cost<ConvDirection::grad_input>,
+    .widened = widened<ConvDirection::grad_input>,
     .family = "Images",
 };
 
@@ -118,6 +133,7 @@ constinit const OpDef op_conv2d_grad_kernel = {
     .gradient = grad_kernel_gradient,
     .cpu = conv2d_grad_kernel_cpu,
     .cost = conv_cost<ConvDirection::grad_kernel>,
+    .widened = widened<ConvDirection::grad_kernel>,
     .family = "Images",
 };
 

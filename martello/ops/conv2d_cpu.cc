@@ -4,6 +4,7 @@
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/conv_loops.h>
 #include <martello/ops/internal/conv_winograd.h>
+#include <martello/ops/internal/matmul_factors.h>
 #include <martello/ops/internal/matmul_plan.h>
 #include <martello/tensor/buffer.h>
 
@@ -36,16 +37,24 @@ struct ConvPlan {
 };
 
 template <class T>
+void run_loops(const KernelRun& run, ConvDirection direction, const ConvProblem& p, bool has_bias, bool relu) {
+  const T *a = run.in<T>(0).data(), *b = run.in<T>(1).data(), *bias = has_bias ? run.in<T>(2).data() : nullptr;
+  T* result = run.out<T>(0).data();
+  switch (direction) {
+    case ConvDirection::forward: return internal::convolve(run.threads, p, a, b, bias, relu, result);
+    case ConvDirection::grad_input: return internal::convolve_back(run.threads, p, a, b, result);
+    case ConvDirection::grad_kernel: return internal::correlate(run.threads, p, a, b, result);
+  }
+}
+
+template <class T>
 Kernel own_kernel(const ConvPlan& c) {
-  return Kernel([p = c.problem, direction = c.direction, has_bias = c.has_bias, relu = c.relu](const KernelRun& run) {
-    const T *a = run.in<T>(0).data(), *b = run.in<T>(1).data(), *bias = has_bias ? run.in<T>(2).data() : nullptr;
-    T* result = run.out<T>(0).data();
-    switch (direction) {
-      case ConvDirection::forward: return internal::convolve(run.threads, p, a, b, bias, relu, result);
-      case ConvDirection::grad_input: return internal::convolve_back(run.threads, p, a, b, result);
-      case ConvDirection::grad_kernel: return internal::correlate(run.threads, p, a, b, result);
-    }
-  });
+  const internal::WideFactors wide(c.plan);
+  Kernel kernel(
+      [p = c.problem, direction = c.direction, has_bias = c.has_bias, relu = c.relu, wide](const KernelRun& r) {
+        wide.run(r, has_bias, [&](const KernelRun& run) { run_loops<T>(run, direction, p, has_bias, relu); });
+      });
+  return kernel.scratch(wide.bytes());
 }
 
 std::vector<onednn::Binding> bindings_of(const ConvPlan& c) {
@@ -68,7 +77,8 @@ std::vector<onednn::Binding> bindings_of(const ConvPlan& c) {
 
 // `inner` takes or gives the kernel in the layout `packed`, which lies at the start of scratch.
 Kernel with_reorder(const ConvPlan& c, const Kernel& inner, const Layout& packed) {
-  const Primitive reorder = internal::kernel_reorder(c.plan.op, c.problem, c.direction, packed, c.plan.threads);
+  const Primitive reorder = internal::kernel_reorder(c.plan.op, c.problem, c.direction,
+                                                     c.problem.kernel_dtype(c.direction), packed, c.plan.threads);
   const int64_t bytes = align_up(packed.bytes(), Buffer::kAlignment), rest = reorder.scratch_bytes();
   const bool gives_kernel = c.direction == ConvDirection::grad_kernel;
   const auto bind = [=, inputs = c.has_bias ? 3 : 2](const KernelRun& addresses) -> BoundKernel {
@@ -113,11 +123,12 @@ Kernel library_kernel(const ConvPlan& c, const std::string& implementation) {
   Kernel kernel = onednn::make_kernel(conv, bindings_of(c));
   const bool gives_kernel = c.direction == ConvDirection::grad_kernel;
   const Layout layout = conv.layout(gives_kernel ? onednn::Role::diff_weights : onednn::Role::weights);
-  if (!packing.is_packed() && !(layout == internal::plain_kernel(c.problem))) kernel = with_reorder(c, kernel, layout);
+  const Layout plain = internal::plain_kernel(c.problem, c.problem.kernel_dtype(c.direction));
+  if (!packing.is_packed() && !(layout == plain)) kernel = with_reorder(c, kernel, layout);
   return c.relu ? with_relu(kernel, c.plan.out[0].shape.num_elements()) : kernel;
 }
 
-Kernel own_kernel(const ConvPlan& c) { return c.problem.dtype == f32 ? own_kernel<float>(c) : own_kernel<double>(c); }
+Kernel own_kernel(const ConvPlan& c) { return c.problem.dtype == f64 ? own_kernel<double>(c) : own_kernel<float>(c); }
 
 Kernel packed_kernel(const ConvPlan& c) {
   const Kernel kernel = library_kernel(c, c.attrs.packing.implementation);

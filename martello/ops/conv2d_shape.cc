@@ -10,9 +10,12 @@ namespace martello::internal {
 namespace {
 
 void check_image(const ShapeContext& c, size_t i) {
-  c.check_floating(i);
+  if (c.attrs<ConvOpAttrs>().widen) c.check_dtype(i, bf16);
+  else c.check_floating(i);
   c.check_rank(i, 4);
 }
+
+DType result_dtype(const ShapeContext& c) { return c.attrs<ConvOpAttrs>().widen ? f32 : c.in[0].dtype; }
 
 // Of input 1, which may lie packed.
 Shape kernel_shape(const ShapeContext& c) {
@@ -40,7 +43,7 @@ void check_bias(const ShapeContext& c, int64_t channels) {
   MARTELLO_CHECK(has_bias || c.attrs<ConvOpAttrs>().activation == LinearActivation::none, c.where(),
                  "an activation comes with a bias. Use relu() after conv2d().");
   if (!has_bias) return;
-  c.check_same_dtype(2, 0);
+  c.check_dtype(2, result_dtype(c));
   c.check_rank(2, 1);
   MARTELLO_CHECK(may_be_equal(c.in[2].shape[0], channels), c.where(), "the kernel gives ", channels,
                  " channels but bias has ", c.in[2].shape[0], " numbers. They must be equal.");
@@ -52,7 +55,7 @@ std::vector<TensorSpec> conv2d_shape(const ShapeContext& c) {
   check_image(c, 0);
   const ConvProblem problem(c.where(), c.in[0], kernel_shape(c), c.attrs<ConvOpAttrs>().conv);
   check_bias(c, problem.out_channels);
-  return {{.shape = problem.y_shape(), .dtype = c.in[0].dtype}};
+  return {{.shape = problem.y_shape(), .dtype = result_dtype(c)}};
 }
 
 namespace {
@@ -96,7 +99,7 @@ std::vector<TensorSpec> grad_input_shape(const ShapeContext& c) {
     x = more_known(x, asked);
   }
   check_gradient(c, 0, ConvProblem(c.where(), {.shape = x, .dtype = c.in[0].dtype}, kernel, a.conv));
-  return {{.shape = x, .dtype = c.in[0].dtype}};
+  return {{.shape = x, .dtype = result_dtype(c)}};
 }
 
 std::vector<TensorSpec> grad_kernel_shape(const ShapeContext& c) {
@@ -115,7 +118,7 @@ std::vector<TensorSpec> grad_kernel_shape(const ShapeContext& c) {
   check_same_shape(c, "the kernel", asked, "the convolution", kernel);
   kernel = more_known(kernel, asked);
   check_gradient(c, 1, ConvProblem(c.where(), c.in[0], kernel, a.conv));
-  return {{.shape = a.packing.is_packed() ? Shape(a.packing.elements) : kernel, .dtype = c.in[0].dtype}};
+  return {{.shape = a.packing.is_packed() ? Shape(a.packing.elements) : kernel, .dtype = result_dtype(c)}};
 }
 
 }  // namespace martello::internal

@@ -9,11 +9,11 @@ namespace {
 
 using onednn::Layout;
 
-Layout image_layout(const ConvProblem& p, int64_t height, int64_t width, int64_t channels) {
+Layout image_layout(const ConvProblem& p, int64_t height, int64_t width, int64_t channels, DType dtype) {
   const int64_t pixels = checked_mul(height, width), image = checked_mul(pixels, channels);
   const bool is_nhwc = p.format == DataFormat::nhwc;
   return Layout({p.batch, channels, height, width},
-                {image, is_nhwc ? 1 : pixels, is_nhwc ? width * channels : width, is_nhwc ? channels : 1}, p.dtype);
+                {image, is_nhwc ? 1 : pixels, is_nhwc ? width * channels : width, is_nhwc ? channels : 1}, dtype);
 }
 
 std::vector<int64_t> kernel_dims(const ConvProblem& p) {
@@ -34,26 +34,39 @@ bool is_for_library(const ConvProblem& p) {
     is_usual = is_usual && a.window <= kLargestWindow && std::max({a.before, a.after}) < reach &&
                std::max({a.in, a.out, a.stride, a.dilation}) <= kLargestSize;
   }
-  return p.dtype == f32 && !p.has_no_elements() && is_usual;
+  return (p.dtype == f32 || (p.dtype == bf16 && onednn::has_bf16())) && !p.has_no_elements() && is_usual;
 }
 
-Layout plain_kernel(const ConvProblem& p) {
+// Measured: shorter sums and narrow groups, depthwise convolutions among them, take as long in bf16.
+bool gains_by_bf16(const ConvProblem& p) {
+  constexpr double kShortestSum = 32;
+  constexpr int64_t kFewestChannels = 16;
+  double sum = static_cast<double>(p.in_channels / p.groups);
+  for (const WindowAxis& a : p.axes) sum *= static_cast<double>(a.window);
+  return sum >= kShortestSum && p.out_channels / p.groups >= kFewestChannels;
+}
+
+Layout plain_kernel(const ConvProblem& p, DType dtype) {
   const int64_t in = p.in_channels / p.groups, column = checked_mul(in, p.out_channels);
   std::vector<int64_t> strides{1, p.out_channels, checked_mul(p.axes[1].window, column), column};
   if (p.groups > 1) strides.insert(strides.begin(), p.out_channels / p.groups);
-  return Layout(kernel_dims(p), strides, p.dtype);
+  return Layout(kernel_dims(p), strides, dtype);
 }
 
 onednn::ConvDesc library_conv(const ConvProblem& p, ConvDirection direction, const Layout& weights, bool has_bias) {
   using Kind = onednn::ConvDesc::Kind;
   const auto &h = p.axes[0], &w = p.axes[1];
+  const auto x_layout = [&](DType dtype) { return image_layout(p, h.in, w.in, p.in_channels, dtype); };
+  const bool gives_x = direction == ConvDirection::grad_input, gives_y = direction == ConvDirection::forward;
   return {.kind = direction == ConvDirection::forward      ? Kind::forward
                   : direction == ConvDirection::grad_input ? Kind::backward_data
                                                            : Kind::backward_weights,
-          .x = image_layout(p, h.in, w.in, p.in_channels),
-          .weights = weights.is_null() ? Layout::any(kernel_dims(p), p.dtype) : weights,
-          .y = image_layout(p, h.out, w.out, p.out_channels),
-          .bias = has_bias ? Layout({p.out_channels}, p.dtype) : Layout(),
+          .x = x_layout(gives_x ? p.result_dtype() : p.dtype),
+          .weights = weights.is_null() ? Layout::any(kernel_dims(p), p.kernel_dtype(direction)) : weights,
+          .y = image_layout(p, h.out, w.out, p.out_channels, gives_y ? p.result_dtype() : p.dtype),
+          .bias = has_bias ? Layout({p.out_channels}, p.result_dtype()) : Layout(),
+          .factors = p.dtype,
+          .factor_x = gives_x && p.dtype == bf16 ? x_layout(bf16) : Layout(),
           .stride = {h.stride, w.stride},
           .dilation = {h.dilation, w.dilation},
           .before = {h.before, w.before},
@@ -67,20 +80,21 @@ Layout wanted_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direc
   return onednn::convolution_weights(op, desc, threads);
 }
 
-onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDirection direction, const Layout& packed,
-                                 int threads) {
-  const Layout plain = plain_kernel(p);
-  return direction == ConvDirection::grad_kernel ? onednn::make_reorder(op, packed, plain, threads)
-                                                 : onednn::make_reorder(op, plain, packed, threads);
+onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDirection direction, DType plain,
+                                 const Layout& packed, int threads) {
+  const Layout kernel = plain_kernel(p, plain);
+  return direction == ConvDirection::grad_kernel ? onednn::make_reorder(op, packed, kernel, threads)
+                                                 : onednn::make_reorder(op, kernel, packed, threads);
 }
 
 Layout packed_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction, const KernelPacking& packing) {
   const Layout wanted =
       is_for_library(p) ? wanted_kernel(op, p, direction, packing.threads, packing.implementation) : Layout();
   const int64_t bytes = wanted.is_null() ? 0 : wanted.bytes();
-  MARTELLO_CHECK(bytes > 0 && ceil_div(bytes, size_of(p.dtype)) == packing.elements, "[", op.type, " '", op.name, "'] ",
-                 onednn::version(), " packs a kernel ", packing.kernel, " into ", bytes, " bytes, not into ",
-                 packing.elements, " numbers: the graph was made for another machine or version. Make it again.");
+  MARTELLO_CHECK(bytes > 0 && ceil_div(bytes, size_of(p.kernel_dtype(direction))) == packing.elements, "[", op.type,
+                 " '", op.name, "'] ", onednn::version(), " packs a kernel ", packing.kernel, " into ", bytes,
+                 " bytes, not into ", packing.elements,
+                 " numbers: the graph was made for another machine or version. Make it again.");
   return wanted;
 }
 
@@ -88,9 +102,10 @@ KernelPacking find_packing(const OpInfo& op, const ConvProblem& p, ConvDirection
                            const std::string& implementation) {
   if (!is_for_library(p)) return {};
   const Layout wanted = wanted_kernel(op, p, direction, threads, implementation);
-  if (wanted.is_null() || wanted == plain_kernel(p)) return {};
+  const DType dtype = p.kernel_dtype(direction);
+  if (wanted.is_null() || wanted == plain_kernel(p, dtype)) return {};
   const Shape kernel(p.axes[0].window, p.axes[1].window, p.in_channels / p.groups, p.out_channels);
-  return {kernel, ceil_div(wanted.bytes(), size_of(p.dtype)), threads, implementation};
+  return {kernel, ceil_div(wanted.bytes(), size_of(dtype)), threads, implementation};
 }
 
 }  // namespace martello::internal

@@ -64,6 +64,12 @@ constinit const OpDef op_linear = {
           return input == 2 ? Rows::refused : internal::matmul_rows(c, input, attrs.transpose_x, attrs.transpose_w);
         },
     .cost = linear_cost,
+    .widened =
+        [](const KernelPlan& plan) {
+          LinearAttrs attrs = plan.attrs<LinearAttrs>();
+          attrs.widen = true;
+          return internal::is_large_product(plan, attrs.transpose_x) ? std::optional(Attrs(attrs)) : std::nullopt;
+        },
     .family = "Linear algebra",
 };
 

@@ -29,6 +29,12 @@ constinit const OpDef op_matmul = {
         },
     .cost = [](std::span<const TensorSpec> in, std::span<const TensorSpec> out,
                const Attrs& attrs) { return internal::matmul_cost(in, out, attrs.get<MatmulAttrs>().transpose_a); },
+    .widened =
+        [](const KernelPlan& plan) {
+          MatmulAttrs attrs = plan.attrs<MatmulAttrs>();
+          attrs.widen = true;
+          return internal::is_large_product(plan, attrs.transpose_a) ? std::optional(Attrs(attrs)) : std::nullopt;
+        },
     .family = "Linear algebra",
 };
 

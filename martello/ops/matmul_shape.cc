@@ -2,6 +2,7 @@
 #include <martello/ops/broadcast.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/matmul_plan.h>
 #include <martello/ops/internal/matmul_shape.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/reshape.h>
@@ -65,6 +66,10 @@ Cost matmul_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out
     for (const TensorSpec& t : list)
       cost.bytes += static_cast<double>(t.shape.num_elements()) * static_cast<double>(size_of(t.dtype));
   return cost;
+}
+
+bool is_large_product(const KernelPlan& plan, bool transpose_a) {
+  return matmul_cost(plan.in, plan.out, transpose_a).flops / 2 > kSmallProduct;
 }
 
 namespace {

@@ -10,14 +10,14 @@ namespace {
 
 std::vector<TensorSpec> reorder_shape(const ShapeContext& c) {
   const auto& a = c.attrs<internal::ReorderAttrs>();
-  c.check_dtype(0, f32);
+  const bool is_back = a.direction == internal::ConvDirection::grad_kernel, is_narrow = a.widen && !is_back;
+  if (!is_narrow || c.in[0].dtype != bf16) c.check_dtype(0, f32);
   internal::check_packing(c.where(), a.packing);
   MARTELLO_CHECK(a.x.rank() == 4 && a.x.is_known(), c.where(), "images ", a.x,
                  " are no batch to pack a kernel for: they need four sizes.");
-  const bool is_back = a.direction == internal::ConvDirection::grad_kernel;
   const Shape packed(a.packing.elements), &from = is_back ? packed : a.packing.kernel;
   internal::check_same_shape(c, "the kernel", c.in[0].shape, "the convolution", from);
-  return {{.shape = is_back ? a.packing.kernel : packed, .dtype = f32}};
+  return {{.shape = is_back ? a.packing.kernel : packed, .dtype = is_narrow ? bf16 : f32}};
 }
 
 }  // namespace

@@ -8,9 +8,11 @@ Kernel reorder_cpu(const KernelPlan& plan) {
   using onednn::Role, onednn::Side;
   const auto& a = plan.attrs<internal::ReorderAttrs>();
   const std::string where = str("[", plan.op.type, " '", plan.op.name, "'] ");
-  const internal::ConvProblem problem(where, {.shape = a.x, .dtype = f32}, a.packing.kernel, a.conv);
+  const internal::ConvProblem problem(where, {.shape = a.x, .dtype = a.widen ? bf16 : f32}, a.packing.kernel, a.conv);
   const auto packed = internal::packed_kernel(plan.op, problem, a.direction, a.packing);
-  return onednn::make_kernel(internal::kernel_reorder(plan.op, problem, a.direction, packed, plan.threads),
+  const bool is_back = a.direction == internal::ConvDirection::grad_kernel;
+  const DType plain = (is_back ? plan.out[0] : plan.in[0]).dtype;
+  return onednn::make_kernel(internal::kernel_reorder(plan.op, problem, a.direction, plain, packed, plan.threads),
                              {{Role::from, Side::input, 0}, {Role::to, Side::output, 0}});
 }
 

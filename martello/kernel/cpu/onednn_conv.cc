@@ -21,7 +21,7 @@ Dims gaps(const ConvDesc& d) {
 }
 
 Forward::primitive_desc forward_desc(const ConvDesc& d, const dnnl::memory::desc& w) {
-  const auto &x = desc_of(d.x), &y = desc_of(d.y);
+  const auto &x = desc_of(d.factor_x.is_null() ? d.x : d.factor_x), &y = desc_of(d.y);
   const auto make = [&](const auto&... bias) {
     return make_desc<Forward>(engine(), attributes(), kTraining, kDirect, x, w, bias..., y, d.stride, gaps(d), d.before,
                               d.after);
@@ -32,7 +32,7 @@ Forward::primitive_desc forward_desc(const ConvDesc& d, const dnnl::memory::desc
 // Gradients want the forward pass they belong to, whose own weights lie as they like.
 Forward::primitive_desc hint(const ConvDesc& d) {
   const Dims dims = dims_of(desc_of(d.weights));
-  return forward_desc(d, dnnl::memory::desc(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
+  return forward_desc(d, dnnl::memory::desc(dims, data_type(d.factors), dnnl::memory::format_tag::any));
 }
 
 template <class P>

@@ -4,12 +4,15 @@
 namespace martello::onednn {
 
 // A convolution and its two gradients. Images are {batch, channels, height, width}, weights {out, in, height, width} or
-// {groups, out, in, height, width}; bias {out} or null, forward only, with the bits of a later addition.
+// {groups, out, in, height, width}; bias {out} or null, forward only, with the bits of a later addition. Two tensors
+// are multiplied, in f32 or bf16; the third is f32.
 struct ConvDesc {
   enum class Kind : uint8_t { forward, backward_data, backward_weights };
   Kind kind = Kind::forward;
   Layout x, weights, y;
   Layout bias = {};
+  DType factors = f32;
+  Layout factor_x = {};  // x in the dtype of the factors, where backward_data computes another
   std::vector<int64_t> stride, dilation, before, after;  // height, width; dilation 1 is none
   std::string implementation = {};                       // "brgconv:avx512_core"; the library's first when empty
 };

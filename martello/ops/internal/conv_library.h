@@ -4,20 +4,23 @@
 
 namespace martello::internal {
 
-// f32 with something to compute, and no odd sizes; whether the library has an implementation is another question.
+// f32, or bf16 where the library computes in it, with something to compute, and no odd sizes; whether the library has
+// an implementation is another question.
 bool is_for_library(const ConvProblem& p);
+// Whether the library would gain from factors in bf16.
+bool gains_by_bf16(const ConvProblem& p);
 onednn::ConvDesc library_conv(const ConvProblem& p, ConvDirection direction, const onednn::Layout& weights,
                               bool has_bias = false);
 
 // The kernel as variables hold it, [height, width, in / groups, out].
-onednn::Layout plain_kernel(const ConvProblem& p);
+onednn::Layout plain_kernel(const ConvProblem& p, DType dtype);
 // As the library's implementation of that name (or its first) wants it for a convolution by this many threads; null
 // when it has none for it.
 onednn::Layout wanted_kernel(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads,
                              const std::string& implementation = {});
 
-// The copy into `packed`, or out of it for a gradient of the kernel.
-onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDirection direction,
+// The copy of a plain kernel of this dtype into `packed`, or out of it for a gradient of the kernel.
+onednn::Primitive kernel_reorder(const OpInfo& op, const ConvProblem& p, ConvDirection direction, DType plain,
                                  const onednn::Layout& packed, int threads);
 
 // The layout of a packed kernel. Throws unless it has as many elements as when it was found.

@@ -10,12 +10,14 @@ struct ReorderAttrs {
   Conv2DAttrs conv = {};
   Shape x = {};
   KernelPacking packing = {};
+  bool widen = false;  // of the convolution: the packed kernel is bf16, but for grad_kernel
   bool operator==(const ReorderAttrs&) const = default;
   static void fields(auto& self, auto&& f) {
     f("direction", self.direction);
     Conv2DAttrs::fields(self.conv, f);
     f("x", self.x);
     KernelPacking::fields(self.packing, f);
+    f("widen", self.widen);
   }
 };
 }  // namespace martello::internal

@@ -1,0 +1,194 @@
+// Convolutions of bf16 numbers: every product is exact in f32, so the sums are as near as those of f32.
+#include <martello/base/error.h>
+#include <martello/graph/core_ops.h>
+#include <martello/graph/scopes.h>
+#include <martello/ops/internal/conv_library.h>
+#include <martello/ops/internal/reorder_attrs.h>
+#include <martello/testing/op_test.h>
+#include <martello/testing/run_kernel.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace martello {
+namespace {
+
+using internal::ConvDirection;
+using internal::ConvOpAttrs;
+using internal::ConvProblem;
+using internal::ReorderAttrs;
+using testing::randn;
+using testing::run_kernel;
+
+struct Case {
+  Shape x, kernel;
+  Conv2DAttrs conv = {};
+};
+
+std::vector<Case> cases() {
+  return {{{2, 14, 14, 32}, {3, 3, 32, 32}},
+          {{1, 9, 9, 16}, {3, 3, 16, 24}},
+          {{2, 28, 28, 1}, {3, 3, 1, 32}},
+          {{2, 30, 30, 3}, {7, 7, 3, 64}, {.stride = 2}},
+          {{3, 11, 13, 17}, {3, 5, 17, 33}},
+          {{2, 8, 8, 17}, {1, 1, 17, 1}},
+          {{2, 14, 14, 64}, {1, 1, 64, 128}, {.stride = 2}},
+          {{2, 14, 12, 48}, {3, 3, 48, 72}, {.stride = {2, 1}, .padding = Pad::valid}},
+          {{2, 10, 10, 32}, {3, 3, 32, 16}, {.padding = Padding(0, 2, 1, 0)}},
+          {{1, 20, 20, 16}, {3, 3, 16, 16}, {.dilation = 2}},
+          {{2, 15, 15, 24}, {3, 3, 24, 40}, {.padding = Pad::valid, .dilation = {1, 3}}},
+          {{2, 9, 9, 32}, {3, 3, 16, 64}, {.groups = 2}},
+          {{2, 9, 9, 24}, {3, 3, 3, 8}, {.stride = 2, .groups = 8}},
+          {{2, 9, 9, 32}, {3, 3, 1, 32}, {.groups = 32}},
+          {{2, 9, 9, 8}, {5, 5, 1, 16}, {.groups = 8}},
+          {{2, 32, 10, 10}, {3, 3, 32, 64}, {.data_format = DataFormat::nchw}},
+          {{2, 17, 7, 9}, {3, 3, 17, 5}, {.stride = 2, .data_format = DataFormat::nchw}},
+          {{1, 1, 1, 512}, {1, 1, 512, 64}},
+          {{2, 7, 7, 256}, {3, 3, 256, 64}},
+          {{0, 8, 8, 32}, {3, 3, 32, 32}},
+          {{2, 300, 4, 4}, {290, 1, 4, 8}, {.padding = Pad::valid}}};
+}
+
+ConvProblem problem_of(const Case& c, DType dtype) { return {"", {.shape = c.x, .dtype = dtype}, c.kernel, c.conv}; }
+
+struct Call {
+  const OpDef& op;
+  ConvDirection direction;
+  HostTensor a, b;  // factors
+  ConvOpAttrs attrs;
+};
+
+std::vector<Call> calls_of(const Case& c) {
+  const HostTensor x = randn(c.x, 1).cast(bf16), kernel = randn(c.kernel, 2).cast(bf16);
+  const HostTensor dy = randn(problem_of(c, bf16).y_shape(), 3).cast(bf16);
+  ConvOpAttrs attrs{.conv = c.conv, .widen = true};
+  std::vector<Call> calls = {{op_conv2d, ConvDirection::forward, x, kernel, attrs}};
+  attrs.shape = c.x;
+  calls.push_back({op_conv2d_grad_input, ConvDirection::grad_input, dy, kernel, attrs});
+  attrs.shape = c.kernel;
+  calls.push_back({op_conv2d_grad_kernel, ConvDirection::grad_kernel, x, dy, attrs});
+  return calls;
+}
+
+std::string text_of(const Case& c, const Call& call, int threads) {
+  return str(call.op.name, " ", c.x, " ", c.kernel, " ", threads);
+}
+
+HostTensor absolute(HostTensor x) {
+  for (int64_t i = 0; i < x.num_elements(); ++i) x.set(i, std::abs(x.at(i)));
+  return x;
+}
+
+TEST(conv2d_bf16, sums_in_f32) {
+  for (const Case& c : cases())
+    for (const Call& call : calls_of(c)) {
+      ConvOpAttrs exact = call.attrs;
+      exact.widen = false;
+      const HostTensor a = call.a.cast(f64), b = call.b.cast(f64);
+      const HostTensor expected = run_kernel(call.op, {a, b}, Attrs(exact))[0];
+      const HostTensor size = run_kernel(call.op, {absolute(a), absolute(b)}, Attrs(exact))[0];
+      for (int threads : {1, 2}) {
+        const HostTensor y = run_kernel(call.op, {call.a, call.b}, Attrs(call.attrs), {.threads = threads})[0];
+        ASSERT_EQ(y.dtype(), f32);
+        ASSERT_EQ(y.shape(), expected.shape());
+        for (int64_t i = 0; i < y.num_elements(); ++i)
+          ASSERT_NEAR(y.at(i), expected.at(i), 1e-6 * size.at(i) + 1e-12) << text_of(c, call, threads) << " " << i;
+      }
+    }
+}
+
+TEST(conv2d_bf16, has_the_same_bits_from_run_to_run) {
+  for (const Case& c : cases())
+    for (const Call& call : calls_of(c))
+      for (int threads : {1, 2}) {
+        const auto run = [&] {
+          return run_kernel(call.op, {call.a, call.b}, Attrs(call.attrs), {.threads = threads})[0];
+        };
+        EXPECT_TRUE(run().same_bits(run())) << text_of(c, call, threads);
+      }
+}
+
+// The copy into the library's layout rounds as cast does.
+TEST(conv2d_bf16, takes_packed_kernels) {
+  int packed = 0;
+  for (const Case& c : cases())
+    for (const Call& call : calls_of(c)) {
+      const bool is_back = call.direction == ConvDirection::grad_kernel;
+      const auto packing =
+          internal::find_packing({"test", "reorder"}, problem_of(c, bf16), call.direction, /*threads=*/1);
+      if (!packing.is_packed()) continue;
+      ++packed;
+      const Attrs reorder(ReorderAttrs{call.direction, c.conv, c.x, packing, true});
+      ConvOpAttrs attrs = call.attrs;
+      attrs.packing = packing;
+      const HostTensor expected = run_kernel(call.op, {call.a, call.b}, Attrs(call.attrs))[0];
+      if (is_back) {
+        const HostTensor y = run_kernel(call.op, {call.a, call.b}, Attrs(attrs))[0];
+        EXPECT_TRUE(run_kernel(op_reorder, {y}, reorder)[0].same_bits(expected)) << text_of(c, call, 1);
+        continue;
+      }
+      const HostTensor kernel = randn(c.kernel, 2).cast(f32);
+      for (const HostTensor& from : {kernel, kernel.cast(bf16)}) {
+        const HostTensor w = run_kernel(op_reorder, {from}, reorder)[0];
+        EXPECT_EQ(w.dtype(), bf16);
+        EXPECT_TRUE(run_kernel(call.op, {call.a, w}, Attrs(attrs))[0].same_bits(expected)) << text_of(c, call, 1);
+      }
+    }
+  EXPECT_GT(packed, onednn::has_bf16() ? 20 : -1);
+}
+
+TEST(conv2d_bf16, adds_its_bias_in_f32) {
+  for (const Case& c : cases()) {
+    const Call call = calls_of(c)[0];
+    const HostTensor bias = randn(Shape(c.kernel[3]), 4).cast(f32);
+    const HostTensor plain = run_kernel(call.op, {call.a, call.b}, Attrs(call.attrs))[0];
+    const int64_t inner = c.conv.data_format == DataFormat::nhwc ? 1 : plain.shape()[2] * plain.shape()[3];
+    for (bool relu : {false, true}) {
+      ConvOpAttrs attrs = call.attrs;
+      attrs.activation = relu ? LinearActivation::relu : LinearActivation::none;
+      const HostTensor y = run_kernel(call.op, {call.a, call.b, bias}, Attrs(attrs))[0];
+      for (int64_t i = 0; i < y.num_elements(); ++i) {
+        const float sum = static_cast<float>(plain.at(i)) + static_cast<float>(bias.at(i / inner % c.kernel[3]));
+        ASSERT_EQ(y.at(i), relu && sum <= 0 ? 0 : sum) << text_of(c, call, 1) << " " << i;
+      }
+    }
+  }
+}
+
+TEST(conv2d_bf16, keeps_nan) {
+  HostTensor x({1, 6, 6, 32}, f32);
+  x.set(0, NAN);
+  const HostTensor kernel = HostTensor::full({3, 3, 32, 32}, bf16, 1);
+  const HostTensor y = run_kernel(op_conv2d, {x.cast(bf16), kernel}, Attrs(ConvOpAttrs{.widen = true}))[0];
+  EXPECT_TRUE(std::isnan(y.at(0)));
+  EXPECT_EQ(y.at(y.num_elements() - 1), 0);
+}
+
+Tensor input(Shape shape, DType dtype) { return placeholder(std::move(shape), dtype, "x"); }
+
+OP_REFUSES(conv2d, bf16_unless_asked_to_widen,
+           [] {
+             add_op(op_conv2d, {input({2, 6, 6, 3}, bf16), input({3, 3, 3, 4}, bf16)}, ConvOpAttrs{}, "y");
+           },
+           {"bf16", "cast"})
+OP_REFUSES(conv2d, to_widen_f32,
+           [] {
+             add_op(op_conv2d, {input({2, 6, 6, 3}, f32), input({3, 3, 3, 4}, bf16)}, ConvOpAttrs{.widen = true}, "y");
+           },
+           {"bf16", "f32"})
+OP_REFUSES(conv2d, a_bias_of_bf16,
+           [] {
+             add_op(op_conv2d, {input({2, 6, 6, 3}, bf16), input({3, 3, 3, 4}, bf16), input(Shape(4), bf16)},
+                    ConvOpAttrs{.widen = true}, "y");
+           },
+           {"input 2", "f32", "bf16[4]"})
+OP_REFUSES(reorder, a_kernel_of_bf16_for_a_convolution_of_f32,
+           [] {
+             const ReorderAttrs attrs{ConvDirection::forward, {}, {2, 6, 6, 32}, {{3, 3, 32, 64}, 8, 1}};
+             add_op(op_reorder, {input({3, 3, 32, 64}, bf16)}, attrs, "r");
+           },
+           {"f32", "bf16"})
+
+}  // namespace
+}  // namespace martello
