@@ -1,6 +1,8 @@
 // Kernels in the layout that the library wants for each convolution, variables as they are:
 //   %y = conv2d(%x, %w)                =>  %p = reorder(%w)  %y = conv2d(%x, %p) {packed}
+//   %w = cast(%v) {dtype=bf16}         =>  %p = reorder(%v), rounded on the way
 //   %dw = conv2d_grad_kernel(%x, %dy)  =>  %p = conv2d_grad_kernel(%x, %dy) {packed}  %dw = reorder(%p)
+#include <martello/ops/cast.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/reorder_attrs.h>
 #include <martello/passes/internal/rewrite.h>
@@ -69,12 +71,19 @@ class LayoutPass {
                                  .device = {},
                                  .subgraphs = nullptr,
                                  .communicator = nullptr};
-    return {direction, attrs.conv, problem.x_shape(), internal::choose_packing(kernel_plan, direction)};
+    return {direction, attrs.conv, problem.x_shape(), internal::choose_packing(kernel_plan, direction), attrs.widen};
+  }
+
+  // The copy rounds f32 to bf16 by itself.
+  static Tensor unrounded(Tensor kernel) {
+    const OpNode& node = *kernel.node();
+    const bool is_rounded = kernel.dtype() == bf16 && node.def == &op_cast && node.inputs[0].dtype() == f32;
+    return is_rounded && node.controls.empty() ? node.inputs[0] : kernel;
   }
 
   // Convolutions that want one kernel alike share its copy.
   Tensor packed_kernel(const OpNode& node, const ReorderAttrs& reorder) {
-    const Tensor kernel = node.inputs[1];
+    const Tensor kernel = unrounded(node.inputs[1]);
     auto& list = packed_[kernel.node()->id];
     for (OpNode* made : list)
       if (made->inputs[0] == kernel && made->device == node.device && made->attrs.get<ReorderAttrs>() == reorder)

@@ -1,11 +1,8 @@
-// Large products of bf16 numbers, when the session asked for them; sums and results stay f32:
+// Products of bf16 numbers, when the session asked for them and the op can (OpDef::widened); sums and results stay f32:
 //   %y = matmul(%a, %b)  =>  %p = cast(%a) {dtype=bf16}  %q = cast(%b) {dtype=bf16}  %y = matmul(%p, %q) {widen=true}
 #include <martello/base/error.h>
 #include <martello/kernel/cpu/onednn.h>
 #include <martello/ops/cast.h>
-#include <martello/ops/internal/matmul_plan.h>
-#include <martello/ops/linear.h>
-#include <martello/ops/matmul.h>
 #include <martello/passes/internal/precision_level.h>
 #include <martello/passes/internal/rewrite.h>
 
@@ -29,38 +26,32 @@ void internal::check_precision(Precision precision, cpu::Isa level, bool has_bf1
 
 namespace {
 
-// The attributes with which an op takes bf16 factors; none for an op that cannot.
-std::optional<Attrs> widening_attrs(const OpNode& node) {
-  const auto widening = [](auto attrs) { return attrs.widen = true, Attrs(attrs); };
-  if (node.def == &op_matmul) return widening(node.attrs.get<MatmulAttrs>());
-  if (node.def == &op_linear) return widening(node.attrs.get<LinearAttrs>());
-  return std::nullopt;
-}
-
 // Measured: from here on the library gains twice what the casts cost, on one thread with AVX512_BF16.
 constexpr double kWorkPerNumber = 16;
 
-bool is_worth_it(const OpNode& node) {
+// The attributes with which a node takes bf16 factors; none where it cannot, or gains nothing.
+std::optional<Attrs> find_widened(const OpNode& node, int threads) {
+  if (!node.def->widened || node.inputs[0].dtype() != f32 || node.inputs[1].dtype() != f32) return std::nullopt;
   std::vector<TensorSpec> in, out = {node.outputs[0].spec()};
-  double numbers = 0;
   for (const Tensor& t : node.inputs) {
-    if (t.dtype() != f32 || !t.shape().is_known()) return false;
+    if (!t.shape().is_known()) return std::nullopt;
     in.push_back({t.shape(), t.dtype(), {}, {}});
   }
+  if (!out[0].shape.is_known()) return std::nullopt;
+  double numbers = 0;
   for (size_t i = 0; i < 2; ++i) numbers += static_cast<double>(in[i].shape.num_elements());
-  if (!out[0].shape.is_known()) return false;
-  const double work = node.def->cost(in, out, node.attrs).flops / 2;
-  return work > internal::kSmallProduct && work >= kWorkPerNumber * numbers;
+  if (node.def->cost(in, out, node.attrs).flops / 2 < kWorkPerNumber * numbers) return std::nullopt;
+  return node.def->widened({.op = node.info(), .in = in, .out = out, .attributes = &node.attrs, .threads = threads});
 }
 
 class PrecisionPass {
  public:
-  explicit PrecisionPass(PlanGraph& plan) : rewrite_(plan) {}
+  explicit PrecisionPass(PlanGraph& plan) : rewrite_(plan), threads_(plan.threads) {}
 
   // Whether the node was changed.
   bool visit(OpNode& node) {
-    auto attrs = widening_attrs(node);
-    if (!attrs || !is_worth_it(node)) return false;
+    auto attrs = find_widened(node, threads_);
+    if (!attrs) return false;
     std::vector<Tensor> inputs = node.inputs;
     for (size_t i = 0; i < 2; ++i) inputs[i] = narrowed(inputs[i]);
     return rewrite_.become(node, *node.def, std::move(inputs), std::move(*attrs));
@@ -78,6 +69,7 @@ class PrecisionPass {
   }
 
   internal::Rewrite rewrite_;
+  int threads_;
   std::unordered_map<int64_t, std::vector<OpNode*>> casts_;  // by the node of the tensor
 };
 

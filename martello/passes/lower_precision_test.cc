@@ -91,6 +91,80 @@ TEST(lower_precision, leaves_other_dtypes_small_products_and_vectors) {
               {"y"});
 }
 
+constexpr const char* kImages = R"(
+    %x = placeholder() {shape=[4, 14, 14, 32]}
+    %w = placeholder() {shape=[3, 3, 32, 48]}
+    %dy = placeholder() {shape=[4, 7, 7, 48]}
+)";
+
+// Forward and the kernel's gradient share one x, both gradients one dy, and the two kernels one cast.
+TEST(lower_precision, casts_what_convolutions_multiply_once) {
+  if (!onednn::has_bf16()) GTEST_SKIP() << "needs AVX-512";
+  expect_lowered(str(kImages, R"(
+    %y = conv2d(%x, %w) {stride_h=2, stride_w=2}
+    %dx = conv2d_grad_input(%dy, %w) {stride_h=2, stride_w=2, shape=[4, 14, 14, 32]}
+    %dw = conv2d_grad_kernel(%x, %dy) {stride_h=2, stride_w=2, shape=[3, 3, 32, 48]})"),
+                 {"y", "dx", "dw"}, str(kImages, R"(
+    %x/bf16 = cast(%x) {dtype=bf16}
+    %w/bf16 = cast(%w) {dtype=bf16}
+    %dy/bf16 = cast(%dy) {dtype=bf16}
+    %y = conv2d(%x/bf16, %w/bf16) {stride_h=2, stride_w=2, widen=true}
+    %dx = conv2d_grad_input(%dy/bf16, %w/bf16) {stride_h=2, stride_w=2, shape=[4, 14, 14, 32], widen=true}
+    %dw = conv2d_grad_kernel(%x/bf16, %dy/bf16) {stride_h=2, stride_w=2, shape=[3, 3, 32, 48], widen=true})"));
+}
+
+TEST(lower_precision, keeps_the_bias_of_a_convolution_in_f32) {
+  if (!onednn::has_bf16()) GTEST_SKIP() << "needs AVX-512";
+  expect_lowered(str(kImages, R"(
+    %bias = placeholder() {shape=[48]}
+    %y = conv2d(%x, %w, %bias) {activation=relu})"),
+                 {"y"}, str(kImages, R"(
+    %bias = placeholder() {shape=[48]}
+    %x/bf16 = cast(%x) {dtype=bf16}
+    %w/bf16 = cast(%w) {dtype=bf16}
+    %y = conv2d(%x/bf16, %w/bf16, %bias) {activation=relu, widen=true})"));
+}
+
+// Sums too short to gain, depthwise ones, none, and what only loops of our own compute.
+TEST(lower_precision, leaves_convolutions_that_gain_nothing) {
+  expect_kept(R"(
+    %x = placeholder() {shape=[4, 28, 28, 3]}
+    %w = placeholder() {shape=[3, 3, 3, 32]}
+    %y = conv2d(%x, %w))",
+              {"y"});
+  expect_kept(R"(
+    %x = placeholder() {shape=[4, 28, 28, 32]}
+    %w = placeholder() {shape=[5, 5, 1, 32]}
+    %y = conv2d(%x, %w) {groups=32})",
+              {"y"});
+  expect_kept(R"(
+    %x = placeholder() {shape=[0, 28, 28, 32]}
+    %w = placeholder() {shape=[3, 3, 32, 32]}
+    %y = conv2d(%x, %w))",
+              {"y"});
+  expect_kept(R"(
+    %x = placeholder() {shape=[4, 600, 3, 8]}
+    %w = placeholder() {shape=[500, 1, 8, 32]}
+    %y = conv2d(%x, %w) {padding=valid})",
+              {"y"});
+  expect_kept(R"(
+    %x = placeholder() {shape=[4, 14, 14, 32], dtype=f64}
+    %w = placeholder() {shape=[3, 3, 32, 32], dtype=f64}
+    %y = conv2d(%x, %w))",
+              {"y"});
+}
+
+// The copy into the library's layout rounds by itself: no cast of a kernel is left.
+TEST(lower_precision, leaves_the_kernel_to_the_layout) {
+  if (!onednn::has_bf16()) GTEST_SKIP() << "needs AVX-512";
+  PlanGraph plan = parse_plan(str(kImages, "%y = conv2d(%x, %w)"), {"y"});
+  plan.precision = Precision::bf16;
+  run_passes(plan, {});
+  const std::string text = plan_text(plan);
+  EXPECT_CONTAINS(text, "= reorder(%w)");
+  EXPECT_EQ(text.find("%w/bf16"), std::string::npos) << text;
+}
+
 TEST(lower_precision, does_nothing_unless_asked_and_nothing_twice) {
   PlanGraph plan = parse_plan(str(kFactors, "%y = matmul(%a, %b)"), {"y"});
   EXPECT_FALSE(lower_precision(plan));

@@ -76,7 +76,7 @@ bool simplify(PlanGraph& plan);         // x + 0 => x;  transpose(transpose(x)) 
 bool cse(PlanGraph& plan);              // op(x), op(x) => one of them
 bool recompute(PlanGraph& plan);        // a cheap value kept for gradients => computed again for them (RecomputeScope)
 bool lower_precision(PlanGraph& plan);  // matmul(a, b) => matmul(cast(a), cast(b)), when the plan asks for bf16
-bool fuse(PlanGraph& plan);             // chains of element-wise ops, with a trailing reduction => fused
+bool fuse(PlanGraph& plan);             // chains of element-wise ops, bias, relu and rounding with what they follow
 bool assign_layout(PlanGraph& plan);    // conv2d(x, w) => conv2d(x, reorder(w)), in the layout the library wants
 bool place(PlanGraph& plan);            // a device for every node;  x on A used on B => copy on B
 

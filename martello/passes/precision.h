@@ -3,7 +3,8 @@
 
 namespace martello {
 
-// What large products multiply in. Everything else, sums and variables included, is f32 either way.
+// What large products, convolutions among them, multiply in. Everything else, sums and variables included, is f32
+// either way.
 //
 // GCC takes enumerators of a scoped enum for shadows of the dtypes.
 #pragma GCC diagnostic push

@@ -52,5 +52,9 @@ void emit_group(PlanGraph& plan, const FuseContext& context, const FuseGroup& gr
 
 // matmul or conv2d + add (+ relu)  =>  one node
 bool fuse_bias(PlanGraph& plan);
+// batch norm + relu, and their gradients  =>  one node
+bool fuse_relu(PlanGraph& plan);
+// an op with OpDef::narrowed + cast to bf16  =>  one node
+bool fuse_rounding(PlanGraph& plan);
 
 }  // namespace martello::internal

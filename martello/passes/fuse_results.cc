@@ -1,0 +1,100 @@
+// What is done to each number of a result as it is written:
+//   %y = batch_norm_training(%x, ...)  %r = relu(%y)                             =>  batch_norm_training(%x, ...)
+//   {relu} %g = relu_grad(%r, %dy)  %dx = batch_norm_training_grad(%x, ..., %g)         =>  ..._grad(%x, ..., %dy)
+//   {relu} %y = batch_norm_training(%x, ...)  %p = cast(%y) {dtype=bf16}                =>  batch_norm_training(...)
+//   {narrow}
+#include <martello/ops/activation.h>
+#include <martello/ops/batch_norm.h>
+#include <martello/ops/cast.h>
+#include <martello/passes/internal/fuse.h>
+
+#include <algorithm>
+
+namespace martello::internal {
+namespace {
+
+bool is_norm(const OpNode& node) { return node.def == &op_batch_norm_training || node.def == &op_batch_norm_inference; }
+
+// The only reader of output 0, when nothing else looks at it, it does `def` and runs on the same device. Else null.
+OpNode* find_follower(const FuseContext& context, OpNode& node, const OpDef& def) {
+  const auto readers = context.users().of(node.output(0));
+  if (readers.size() != 1 || context.users().is_fetched(node.output(0))) return nullptr;
+  OpNode& reader = *readers[0];
+  const bool is_free = !context.is_pinned(node) && !context.is_pinned(reader);
+  return is_free && reader.def == &def && reader.device == node.device ? &reader : nullptr;
+}
+
+void set_relu(OpNode& node) {
+  BatchNormAttrs attrs = node.attrs.get<BatchNormAttrs>();
+  attrs.relu = true;
+  node.attrs = Attrs(attrs);
+}
+
+// Whether `grad` is the gradient of this node: the same x, gamma, beta, mean and variance.
+bool is_gradient_of(const OpNode& grad, OpNode& norm) {
+  const bool is_training = norm.def == &op_batch_norm_training;
+  if (grad.def != (is_training ? &op_batch_norm_training_grad : &op_batch_norm_inference_grad)) return false;
+  std::vector<Tensor> inputs = norm.inputs;
+  if (is_training) inputs.insert(inputs.end(), {norm.output(1), norm.output(2)});
+  const bool has_same_attrs = grad.attrs.get<BatchNormAttrs>() == norm.attrs.get<BatchNormAttrs>();
+  return has_same_attrs && std::equal(inputs.begin(), inputs.end(), grad.inputs.begin());
+}
+
+// The gradient finds y once more, so it can tell by itself what relu lets through.
+bool fuse_relu_grad(const FuseContext& context, OpNode& slope) {
+  OpNode& relu = *slope.inputs[0].node();
+  if (relu.def != &op_relu || relu.inputs[0].index() != 0 || !is_norm(*relu.inputs[0].node())) return false;
+  const auto readers = context.users().of(slope.output(0));
+  if (readers.size() != 1 || context.users().is_fetched(slope.output(0)) || context.is_pinned(slope)) return false;
+  OpNode& grad = *readers[0];
+  if (!is_gradient_of(grad, *relu.inputs[0].node()) || context.is_pinned(grad) || grad.device != slope.device)
+    return false;
+  grad.inputs[5] = slope.inputs[1];
+  set_relu(grad);
+  return true;
+}
+
+}  // namespace
+
+bool fuse_relu(PlanGraph& plan) {
+  const FuseContext context(plan);
+  bool changed = false;
+  for (OpNode* node : context.order())
+    if (node->def == &op_relu_grad) changed |= fuse_relu_grad(context, *node);
+  Forwarding forwarding(plan);
+  for (OpNode* node : context.order()) {
+    OpNode* relu =
+        is_norm(*node) && !node->attrs.get<BatchNormAttrs>().relu ? find_follower(context, *node, op_relu) : nullptr;
+    if (!relu) continue;
+    set_relu(*node);
+    forwarding.set(relu->output(0), node->output(0));
+    changed = true;
+  }
+  if (!changed) return false;
+  forwarding.apply(plan);
+  drop_dead_nodes(plan);
+  return true;
+}
+
+bool fuse_rounding(PlanGraph& plan) {
+  const FuseContext context(plan);
+  Forwarding forwarding(plan);
+  bool changed = false;
+  for (OpNode* node : context.order()) {
+    if (!node->def->narrowed || node->outputs[0].dtype != f32) continue;
+    OpNode* cast = find_follower(context, *node, op_cast);
+    if (!cast || cast->outputs[0].dtype != bf16) continue;
+    auto attrs = node->def->narrowed(node->attrs);
+    if (!attrs) continue;
+    node->attrs = std::move(*attrs);
+    plan.impl().infer(*node);
+    forwarding.set(cast->output(0), node->output(0));
+    changed = true;
+  }
+  if (!changed) return false;
+  forwarding.apply(plan);
+  drop_dead_nodes(plan);
+  return true;
+}
+
+}  // namespace martello::internal

@@ -1,0 +1,168 @@
+#include <martello/passes/internal/fuse.h>
+#include <martello/passes/internal/pass_test.h>
+
+#include <gtest/gtest.h>
+
+namespace martello {
+namespace {
+
+using namespace testing;
+
+void expect_after(PassFn pass, const std::string& before, const Names& fetches, const std::string& after) {
+  EXPECT_EQ(sorted_lines(text_after(pass, before, fetches)), sorted_lines(same_text(after, fetches)));
+}
+void expect_kept(PassFn pass, const std::string& text, const Names& fetches) {
+  expect_after(pass, text, fetches, text);
+}
+
+const std::string kInputs = R"(
+    %x = placeholder() {shape=[4, 6, 6, 8]}
+    %g = placeholder() {shape=[8]}
+    %b = placeholder() {shape=[8]}
+)";
+const std::string kGradient = "%dy = placeholder() {shape=[4, 6, 6, 8]}\n";
+
+TEST(fuse_relu, gives_batch_norm_its_relu) {
+  EXPECT_EQ(text_after(internal::fuse_relu, kInputs + R"(
+    %n = batch_norm_training(%x, %g, %b)
+    %y = relu(%n)
+    %z = negative(%y))",
+                       {"z", "n:1"}),
+            same_text(kInputs + R"(
+    %n = batch_norm_training(%x, %g, %b) {relu=true}
+    %z = negative(%n))",
+                      {"z", "n:1"}));
+  EXPECT_EQ(text_after(internal::fuse_relu, kInputs + R"(
+    %m = placeholder() {shape=[8]}
+    %n = batch_norm_inference(%x, %g, %b, %m, %g)
+    %y = relu(%n)
+    %z = negative(%y))",
+                       {"z"}),
+            same_text(kInputs + R"(
+    %m = placeholder() {shape=[8]}
+    %n = batch_norm_inference(%x, %g, %b, %m, %g) {relu=true}
+    %z = negative(%n))",
+                      {"z"}));
+}
+
+const std::string kNorm =
+    kInputs + kGradient + "%n = batch_norm_training(%x, %g, %b)  %y = relu(%n)  %s = relu_grad(%y, %dy)\n";
+
+TEST(fuse_relu, lets_the_gradient_do_without_the_result) {
+  EXPECT_EQ(
+      text_after(internal::fuse_relu, kNorm + "%d = batch_norm_training_grad(%x, %g, %b, %n:1, %n:2, %s)", {"d", "y"}),
+      plan_text(parse_plan(kInputs + kGradient + R"(
+    %n = batch_norm_training(%x, %g, %b) {relu=true}
+    %d = batch_norm_training_grad(%x, %g, %b, %n:1, %n:2, %dy) {relu=true})",
+                           {"d", "n"})));
+  EXPECT_EQ(text_after(internal::fuse_relu, kInputs + kGradient + R"(
+    %m = placeholder() {shape=[8]}
+    %n = batch_norm_inference(%x, %g, %b, %m, %g)
+    %y = relu(%n)
+    %s = relu_grad(%y, %dy)
+    %d = batch_norm_inference_grad(%x, %g, %b, %m, %g, %s))",
+                       {"d"}),
+            same_text(kInputs + kGradient + R"(
+    %m = placeholder() {shape=[8]}
+    %d = batch_norm_inference_grad(%x, %g, %b, %m, %g, %dy) {relu=true})",
+                      {"d"}));
+}
+
+TEST(fuse_relu, keeps_what_others_need) {
+  expect_kept(internal::fuse_relu, kInputs + "%n = batch_norm_training(%x, %g, %b)  %y = relu(%n)", {"y", "n"});
+  expect_kept(internal::fuse_relu, kInputs + "%n = batch_norm_training(%x, %g, %b)  %y = relu(%n)  %z = add(%y, %n)",
+              {"z"});
+  expect_kept(internal::fuse_relu,
+              kInputs + kGradient + "%n = batch_norm_training(%x, %g, %b)  %y = relu(%n) after(%dy)", {"y"});
+  expect_kept(internal::fuse_relu, kInputs + "%n = batch_norm_training(%x, %g, %b)  %y = relu(%n) on(\"cpu:1\")",
+              {"y"});
+}
+
+// The gradient of another batch norm, of another x, and a slope that is read twice.
+TEST(fuse_relu, keeps_gradients_of_something_else) {
+  for (const std::string& d : {std::string("%d = batch_norm_training_grad(%x, %b, %b, %n:1, %n:2, %s)"),
+                               std::string("%d = batch_norm_training_grad(%dy, %g, %b, %n:1, %n:2, %s)"),
+                               std::string("%d = batch_norm_training_grad(%x, %g, %b, %n:1, %n:2, %s) {epsilon=0.5}"),
+                               std::string("%d = batch_norm_training_grad(%x, %g, %b, %n:1, %n:2, %s)  "
+                                           "%e = negative(%s)")}) {
+    const bool is_read_twice = d.find("%e") != std::string::npos;
+    const Names fetches = is_read_twice ? Names{"d", "n", "e"} : Names{"d", "n"};
+    expect_kept(internal::fuse_relu, kNorm + d, fetches);
+  }
+}
+
+TEST(fuse_rounding, writes_bf16_at_once) {
+  EXPECT_EQ(text_after(internal::fuse_rounding, kInputs + R"(
+    %n = batch_norm_training(%x, %g, %b) {relu=true}
+    %p = cast(%n) {dtype=bf16}
+    %z = cast(%p))",
+                       {"z"}),
+            same_text(kInputs + R"(
+    %n = batch_norm_training(%x, %g, %b) {relu=true, narrow=true}
+    %z = cast(%n))",
+                      {"z"}));
+  EXPECT_EQ(text_after(internal::fuse_rounding, kInputs + kGradient + R"(
+    %n = batch_norm_training_grad(%x, %g, %b, %g, %b, %dy)
+    %p = cast(%n) {dtype=bf16}
+    %z = cast(%p))",
+                       {"z", "n:1"}),
+            same_text(kInputs + kGradient + R"(
+    %n = batch_norm_training_grad(%x, %g, %b, %g, %b, %dy) {narrow=true}
+    %z = cast(%n))",
+                      {"z", "n:1"}));
+}
+
+TEST(fuse_rounding, keeps_what_others_need_and_what_it_cannot_round) {
+  const std::string norm = kInputs + "%n = batch_norm_training(%x, %g, %b)  ";
+  expect_kept(internal::fuse_rounding, norm + "%p = cast(%n) {dtype=bf16}", {"p", "n"});
+  expect_kept(internal::fuse_rounding, norm + "%p = cast(%n) {dtype=f64}", {"p"});
+  expect_kept(internal::fuse_rounding, norm + "%p = cast(%n:1) {dtype=bf16}", {"p"});
+  expect_kept(internal::fuse_rounding,
+              "%x = placeholder() {shape=[4, 8, 6, 6]}\n%g = placeholder() {shape=[8]}\n"
+              "%n = batch_norm_training(%x, %g, %g) {data_format=nchw}  %p = cast(%n) {dtype=bf16}",
+              {"p"});
+  expect_kept(internal::fuse_rounding, kInputs + "%n = max_pool(%x)  %p = cast(%n) {dtype=bf16}", {"p"});
+}
+
+TEST(fuse_rounding, follows_relu) {
+  PlanGraph plan = parse_plan(kInputs + R"(
+    %n = batch_norm_training(%x, %g, %b)
+    %y = relu(%n)
+    %p = cast(%y) {dtype=bf16})",
+                              {"p"});
+  EXPECT_TRUE(fuse(plan));
+  EXPECT_EQ(plan_text(plan),
+            plan_text(parse_plan("%x = placeholder() {shape=[4, 6, 6, 8]}\n%g = placeholder() {shape=[8]}\n"
+                                 "%b = placeholder() {shape=[8]}\n"
+                                 "%n = batch_norm_training(%x, %g, %b) {relu=true, narrow=true}",
+                                 {"n"})));
+}
+
+// A value that is wanted in both forms leaves its chain in both.
+TEST(fuse, rounds_the_result_of_a_chain) {
+  EXPECT_EQ(text_after(fuse, R"(
+    %x = placeholder() {shape=[4, 3]}
+    %w = placeholder() {shape=[4, 3]}
+    %a = add(%x, %w)
+    %y = relu(%a)
+    %p = cast(%y) {dtype=bf16}
+    %q = cast(%p)
+    %s = cumsum(%q))",
+                       {"s", "y"}),
+            plan_text(parse_plan(R"(
+    %x = placeholder() {shape=[4, 3]}
+    %w = placeholder() {shape=[4, 3]}
+    %p = fused(%x, %w) {body=subgraph(%x, %w) -> (%p, %y) {
+      %x = arg() {shape=[4, 3]}
+      %w = arg() {shape=[4, 3]}
+      %a = add(%x, %w)
+      %y = relu(%a)
+      %p = cast(%y) {dtype=bf16}
+    }}
+    %q = cast(%p)
+    %s = cumsum(%q))",
+                                 {"s", "p:1"})));
+}
+
+}  // namespace
+}  // namespace martello
