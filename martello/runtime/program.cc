@@ -6,6 +6,7 @@
 #include <martello/base/threads.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/write_targets.h>
+#include <martello/ops/cast.h>
 #include <martello/ops/reorder.h>
 #include <martello/ops/variable.h>
 #include <martello/runtime/internal/body_kernel.h>
@@ -149,7 +150,8 @@ class Compiler {
 
   // The position of the variable whose derived form this node makes, or -1. See Note [Derived forms].
   int find_derived_from(const OpNode& node) {
-    if (node.def != &op_reorder || !store_ || program_->devices.size() > 1) return -1;
+    const bool is_form = node.def == &op_reorder || (node.def == &op_cast && node.outputs[0].dtype == bf16);
+    if (!is_form || !store_ || program_->devices.size() > 1) return -1;
     const bool writes = std::any_of(schedule_.nodes.begin(), schedule_.nodes.end(),
                                     [](const ScheduledNode& s) { return s.phase == Phase::update; });
     if (writes) return -1;

@@ -115,7 +115,7 @@ struct PlanReport {
 struct SessionOptions {
   int threads = 0;                                // compute threads of each run; 0: default_threads()
   std::vector<std::string> disabled_passes = {};  // by name: "fuse"
-  // bf16: large matrix products take factors rounded to bf16; the rest of the graph does not notice.
+  // bf16: large matrix products and convolutions take factors rounded to bf16; the rest of the graph does not notice.
   Precision precision = Precision::f32;
   // Where a node has several kernels: rules, the same in every run, or timing, whose outcome can be recorded.
   KernelChoice kernel_choice = KernelChoice::fixed;

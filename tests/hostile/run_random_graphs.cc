@@ -1,5 +1,7 @@
 #include "random_graph.h"
 
+#include <martello/kernel/cpu/onednn.h>
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -69,11 +71,15 @@ void run_random_graph(uint64_t number, RandomGraphCounts& counts) {
   ++counts.graphs;
   if (graph->is_large()) return;
   const int threads = number % 8 == 0 ? 2 : 1;
+  const Precision precision = number % 8 == 4 && onednn::has_bf16() ? Precision::bf16 : Precision::f32;
   const Outcome fused =
-      run("fused, " + what, *graph, {.threads = threads, .always_parallel = true, .poison_arena = true});
-  const Outcome plain =
-      run("unfused, " + what, *graph,
-          {.threads = threads, .disabled_passes = {"fuse", "assign_layout"}, .always_parallel = true});
+      run("fused, " + what, *graph,
+          {.threads = threads, .precision = precision, .always_parallel = true, .poison_arena = true});
+  const Outcome plain = run("unfused, " + what, *graph,
+                            {.threads = threads,
+                             .disabled_passes = {"fuse", "assign_layout"},
+                             .precision = precision,
+                             .always_parallel = true});
   compare(what, *graph, fused, plain);
   counts.ran += fused.is_value;
   counts.differentiated += fused.is_value && graph->has_gradients();
