@@ -1,11 +1,12 @@
 """Whole training steps in Martello and its peers, one after another on the same machine, and a table of ratios.
 
-usage: run.py --build build/release [--works tiny,mlp,...] [--threads 2] [--rounds 3] [--save NAME]
+usage: run.py --build build/release [--works tiny,mlp,...] [--precision bf16] [--threads 2] [--rounds 3] [--save NAME]
 
 Every round runs each program once for each work, in a process of its own. Every time, ours too, is the best of its
 rounds: a shared machine may slow one program down by half, never speed it up. Memory is what the work adds to a process
 that has loaded its libraries; of several rounds, our largest and a peer's smallest. A program that fails is named, in
-the table too, and the others go on.
+the table too, and the others go on. `--precision bf16` compares our products in bf16 with ours in f32 and with PyTorch
+under autocast.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
 to peers.md and peers.json in the build folder. The exit status is 1 when a bar is missed or could not be checked.
@@ -16,6 +17,7 @@ from pathlib import Path
 from report import HERE, ROOT, Failed, environment, json_lines, machine, versions, write
 
 WORKS_OF = {"keras": {"mlp", "mnist", "cifar", "resnet50", "lstm"}, "tensorpack": {"mlp", "mnist"}}
+OURS_F32 = "martello f32"
 # What a work must reach, as a multiple of a peer's speed; "best" is the fastest of them.
 BARS = {
     "tiny": {"jax jit": 2.0, "torch eager": 10.0},
@@ -26,6 +28,7 @@ BARS = {
     "lstm": {"best": 1.25},
     "gptmini": {"best": 1.25},
 }
+BF16_BARS = {"resnet50": {OURS_F32: 1.5, "best": 1.1}}
 # What it may take, as a multiple of a peer's memory.
 MEMORY_BARS = {"resnet50": {"torch eager": 0.8}}
 SECONDS = 1800  # for one work of one program: torch.compile of the largest takes minutes
@@ -52,9 +55,16 @@ def say(text):
 
 def programs(args):
     """(program, command, works that it has)"""
-    python, threads = sys.executable, str(args.threads)
-    yield "martello", [str(args.build / "bench" / "martello_bench"), "--threads", threads, "train"], set(BARS)
-    yield "torch", [python, str(HERE / "torch_peer.py"), "cpu"], set(BARS)
+    python, ours = sys.executable, [str(args.build / "bench" / "martello_bench"), "--threads", str(args.threads), "train"]
+    torch = [python, str(HERE / "torch_peer.py"), "cpu"]
+    if args.precision == "bf16":
+        precision = ["--precision", "bf16"]
+        yield "martello", ours + precision, set(BARS)
+        yield OURS_F32, ours, set(BARS)
+        yield "torch", torch + precision, set(BARS)
+        return
+    yield "martello", ours, set(BARS)
+    yield "torch", torch, set(BARS)
     yield "jax", [python, str(HERE / "jax_peer.py")], set(BARS)
     for kind, known in WORKS_OF.items():
         yield kind, [python, str(HERE / "tf_peer.py"), kind], known
@@ -65,7 +75,7 @@ def run_one(results, program, command, work, args):
     try:
         for row in json_lines(command + [work], environment(args.threads), SECONDS):
             variant = row["variant"]
-            name = program if program in ("martello", variant) else f"{program} {variant}"
+            name = program if program in ("martello", OURS_F32, variant) else f"{program} {variant}"
             count += 1
             if "error" in row:
                 results.fail(work, name, row["error"])
@@ -93,9 +103,10 @@ def run_round(results, number, args):
 class Table:
     """The report as lines, and the bars that were missed."""
 
-    def __init__(self, results, works):
+    def __init__(self, results, args):
         self.lines, self.missed = [], []
-        for work in works:
+        self.bars = BF16_BARS if args.precision == "bf16" else BARS
+        for work in args.works:
             self.lines += [f"### {work}", ""]
             figures = results.figures.get(work, {})
             if "martello" in figures:
@@ -109,7 +120,8 @@ class Table:
         ours = figures.pop("martello")
         ms, memory = min(ours["ms"]), max(ours["memory_mb"])
         others = sorted(figures, key=lambda p: min(figures[p]["ms"]))
-        bars = {others[0] if p == "best" and others else p: bar for p, bar in BARS[work].items()}
+        best = next((p for p in others if p != OURS_F32), "best")
+        bars = {best if p == "best" else p: bar for p, bar in self.bars.get(work, {}).items()}
         memory_bars = MEMORY_BARS.get(work, {})
         self.lines += ["| program | ms per step | ours is faster by | at least | MiB | ours takes | at most |",
                        "|---|---:|---:|---:|---:|---:|---:|", f"| **martello** | {ms:.4f} | | | {memory:.0f} | | |"]
@@ -136,8 +148,8 @@ class Table:
 
 
 def save(results, args, rounds, origin):
-    text = Table(results, args.works).text()
-    head = f"# Training steps against peers\n\n{origin}\nConstant input, f32; times are the best of {rounds} rounds " \
+    text = Table(results, args).text()
+    head = f"# Training steps against peers\n\n{origin}\nConstant input, {args.precision}; times are the best of {rounds} rounds " \
            "for every program, memory is what the step adds to a process that has loaded its libraries.\n\n"
     folder = ROOT / "bench/results" if args.save else args.build
     write(folder, args.save or "peers", head + text, {"figures": results.figures, "failures": results.failures})
@@ -158,11 +170,14 @@ def arguments():
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=Path)
-    parser.add_argument("--works", default=list(BARS), type=names)
+    parser.add_argument("--works", type=names, help="default: all that have a bar")
+    parser.add_argument("--precision", choices=["f32", "bf16"], default="f32")
     parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--rounds", type=positive, default=3)
     parser.add_argument("--save", metavar="NAME")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.works = args.works or list(BF16_BARS if args.precision == "bf16" else BARS)
+    return args
 
 
 def main():
@@ -178,7 +193,7 @@ def main():
         text, path = save(results, args, number, origin)
         say(f"round {number}/{args.rounds} done after {(time.monotonic() - start) / 60:.0f} min: {path}")
     print(text)
-    sys.exit(1 if Table(results, args.works).missed else 0)
+    sys.exit(1 if Table(results, args).missed else 0)
 
 
 if __name__ == "__main__":
