@@ -55,7 +55,8 @@ def say(text):
 
 def programs(args):
     """(program, command, works that it has)"""
-    python, ours = sys.executable, [str(args.build / "bench" / "martello_bench"), "--threads", str(args.threads), "train"]
+    python = sys.executable
+    ours = [str(args.build / "bench" / "martello_bench"), "--threads", str(args.threads), "train"]
     torch = [python, str(HERE / "torch_peer.py"), "cpu"]
     if args.precision == "bf16":
         precision = ["--precision", "bf16"]
@@ -149,8 +150,8 @@ class Table:
 
 def save(results, args, rounds, origin):
     text = Table(results, args).text()
-    head = f"# Training steps against peers\n\n{origin}\nConstant input, {args.precision}; times are the best of {rounds} rounds " \
-           "for every program, memory is what the step adds to a process that has loaded its libraries.\n\n"
+    head = f"# Training steps against peers\n\n{origin}\nConstant input, {args.precision}; times are the best of " \
+           f"{rounds} rounds for every program, memory is what the step adds to a process that has loaded its libraries.\n\n"
     folder = ROOT / "bench/results" if args.save else args.build
     write(folder, args.save or "peers", head + text, {"figures": results.figures, "failures": results.failures})
     return text, folder / f"{args.save or 'peers'}.md"
