@@ -151,7 +151,8 @@ class Table:
 def save(results, args, rounds, origin):
     text = Table(results, args).text()
     head = f"# Training steps against peers\n\n{origin}\nConstant input, {args.precision}; times are the best of " \
-           f"{rounds} rounds for every program, memory is what the step adds to a process that has loaded its libraries.\n\n"
+           f"{rounds} rounds for every program, memory is what the step adds to a process that has loaded its " \
+           "libraries.\n\n"
     folder = ROOT / "bench/results" if args.save else args.build
     write(folder, args.save or "peers", head + text, {"figures": results.figures, "failures": results.failures})
     return text, folder / f"{args.save or 'peers'}.md"
