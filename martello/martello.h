@@ -7,6 +7,7 @@
 #include <martello/base/philox.h>
 #include <martello/base/ref.h>
 #include <martello/base/source_line.h>
+#include <martello/base/state.h>
 #include <martello/base/strings.h>
 #include <martello/base/threads.h>
 #include <martello/graph/attrs.h>
