@@ -53,14 +53,14 @@ PlanGraph extract(const Graph& graph, const std::vector<Tensor>& fetches, const 
                   const std::vector<Tensor>& feeds, const std::vector<Shape>& feed_shapes);
 
 // `before => after` stands at the head of each pass. run() says whether it changed anything.
-struct Pass {
+struct GraphPass {
   const char* name;
   bool (*run)(PlanGraph&);
 };
 
 // In the order in which they run: prune, fold_constants, simplify, cse, recompute, lower_precision, fuse,
 // assign_layout, place.
-std::span<const Pass> all_passes();
+std::span<const GraphPass> all_passes();
 
 struct PassRun {
   std::string_view name;

@@ -11,7 +11,7 @@ namespace martello {
 namespace {
 
 // A chain that simplify leaves dead is pruned before fuse looks at users. cse would undo recompute.
-constexpr Pass kPasses[] = {
+constexpr GraphPass kPasses[] = {
     {"prune", prune}, {"fold_constants", fold_constants}, {"simplify", simplify},
     {"cse", cse},     {"recompute", recompute},           {"lower_precision", lower_precision},
     {"fuse", fuse},   {"assign_layout", assign_layout},   {"place", place},
@@ -28,7 +28,7 @@ bool should_verify() {
 
 void check_names(const std::vector<std::string>& disabled) {
   std::vector<std::string> names;
-  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  for (const GraphPass& pass : kPasses) names.emplace_back(pass.name);
   for (const std::string& name : disabled)
     MARTELLO_CHECK(std::find(names.begin(), names.end(), name) != names.end(), "[passes] there is no pass '", name,
                    "' among ", join(names), ".", did_you_mean(name, names));
@@ -38,13 +38,13 @@ void check_names(const std::vector<std::string>& disabled) {
 
 }  // namespace
 
-std::span<const Pass> all_passes() { return kPasses; }
+std::span<const GraphPass> all_passes() { return kPasses; }
 
 std::vector<PassRun> run_passes(PlanGraph& plan, const std::vector<std::string>& disabled) {
   using Clock = std::chrono::steady_clock;
   check_names(disabled);
   std::vector<PassRun> runs;
-  for (const Pass& pass : kPasses) {
+  for (const GraphPass& pass : kPasses) {
     if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) continue;
     const auto start = Clock::now();
     const bool changed = pass.run(plan);

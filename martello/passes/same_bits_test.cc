@@ -149,7 +149,7 @@ TEST_P(SameBits, before_and_after) {
     const RandomGraph graph(seed, seed % 3 == 0 ? f64 : f32);
     const HostTensors expected = run_plan(graph.plan(), graph.feeds());
     PlanGraph plan = graph.plan();
-    for (const Pass& pass : all_passes())
+    for (const GraphPass& pass : all_passes())
       if (name == pass.name || name == "all") changed += pass.run(plan);
     verify(plan.graph);
     for (const auto& node : plan.impl().nodes) {
