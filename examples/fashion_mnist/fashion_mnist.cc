@@ -5,8 +5,6 @@
 // Data: Debian's package dataset-fashion-mnist. Reaches about 88 % test accuracy after 5 epochs.
 #include <martello/martello.h>
 
-#include "idx.h"
-
 #include <unistd.h>
 #include <algorithm>
 #include <chrono>
@@ -55,9 +53,9 @@ struct DataSet {
 };
 
 DataSet load(const std::string& folder, const std::string& name) {
-  auto images = read_idx(folder + "/" + name + "-images-idx3-ubyte.gz");
+  auto images = mt::data::read_idx(folder + "/" + name + "-images-idx3-ubyte.gz");
   const int64_t count = images.shape()[0];
-  return {images.reshaped({count, kPixels}), read_idx(folder + "/" + name + "-labels-idx1-ubyte.gz")};
+  return {images.reshaped({count, kPixels}), mt::data::read_idx(folder + "/" + name + "-labels-idx1-ubyte.gz")};
 }
 
 // Rows order[begin .. begin + count) of the data set.

@@ -15,3 +15,4 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${BINARY}/build -DCMAKE_PREFIX_PA
      -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS} -DDnnl_ROOT=${DNNL})
 step(${CMAKE_COMMAND} --build ${BINARY}/build)
 step(${BINARY}/build/consumer)
+step(${BINARY}/build/data_alone)

@@ -1,0 +1,65 @@
+#include <martello/base/error.h>
+#include <martello/data/fashion_mnist.h>
+#include <martello/data/idx.h>
+#include <martello/data/sources.h>
+
+namespace martello::data {
+namespace {
+
+constexpr int64_t kSide = 28, kClasses = 10;
+
+// Bytes in memory, floats only for the datapoints that are asked for.
+class ImageFlow final : public IndexedFlow {
+ public:
+  ImageFlow(std::string name, HostTensor images, HostTensor labels)
+      : name_(std::move(name)), images_(std::move(images)), labels_(std::move(labels)) {}
+  int64_t count() const override { return images_.shape()[0]; }
+  Datapoint get(int64_t index, Rng&) const override {
+    constexpr int64_t pixels = kSide * kSide;
+    const uint8_t* from = images_.data<uint8_t>().data() + index * pixels;
+    Buffer buffer(pixels * size_of(f32));
+    auto* to = reinterpret_cast<float*>(buffer.data());
+    for (int64_t i = 0; i < pixels; ++i) to[i] = static_cast<float>(from[i]) / 255;
+    return {HostTensor::wrap(std::move(buffer), Shape(kSide, kSide, 1), f32),
+            static_cast<int32_t>(labels_.data<uint8_t>()[static_cast<size_t>(index)])};
+  }
+  std::string description() const override { return str("fashion_mnist(", name_, ", ", count(), ")"); }
+
+ private:
+  std::string name_;
+  HostTensor images_, labels_;
+};
+
+DataFlowRef load(const std::string& folder, const std::string& name) {
+  const std::string image_path = str(folder, "/", name, "-images-idx3-ubyte.gz");
+  const std::string label_path = str(folder, "/", name, "-labels-idx1-ubyte.gz");
+  HostTensor images = read_idx(image_path), labels = read_idx(label_path);
+  const int64_t count = labels.num_elements();
+  MARTELLO_CHECK(images.dtype() == u8 && images.shape() == Shape(count, kSide, kSide), "[fashion_mnist '", image_path,
+                 "'] has ", images.dtype(), images.shape(), ", expected u8", Shape(count, kSide, kSide), ".");
+  MARTELLO_CHECK(labels.dtype() == u8 && labels.shape().rank() == 1, "[fashion_mnist '", label_path, "'] has ",
+                 labels.dtype(), labels.shape(), ", expected u8", Shape(count), ".");
+  for (uint8_t label : labels.data<uint8_t>())
+    MARTELLO_CHECK(label < kClasses, "[fashion_mnist '", label_path, "'] has the label ", label, "; there are ",
+                   kClasses, " classes.");
+  return ImageFlow(name, std::move(images), std::move(labels));
+}
+
+}  // namespace
+
+TrainTest fashion_mnist(const std::string& folder) {
+  try {
+    return {load(folder, "train"), load(folder, "t10k")};
+  } catch (NotFound& e) {
+    e.add_context("Install Debian's package dataset-fashion-mnist, or give fashion_mnist() the folder of its files.");
+    throw;
+  }
+}
+
+const std::vector<std::string>& fashion_mnist_labels() {
+  static const std::vector<std::string> labels = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+                                                  "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+  return labels;
+}
+
+}  // namespace martello::data
