@@ -18,5 +18,7 @@ int time_overhead(const Options& options);
 // Every optimizer on 25 million parameters, against a copy of the bytes that it has to move; 1 when one takes longer
 // than 1.3 times that.
 int time_updates(const Options& options);
+// Flows: maps, restoring, parallel maps, the pipeline of Fashion-MNIST; 1 when a bar is missed.
+int time_data(const Options& options);
 
 }  // namespace bench
