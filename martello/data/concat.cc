@@ -77,7 +77,7 @@ std::shared_ptr<RandomAccess> access_to(const std::vector<DataFlowRef>& flows, c
 
 }  // namespace
 
-DataFlowRef concat(std::vector<DataFlowRef> flows, SourceLine line) {
+DataFlowRef concat(const std::vector<DataFlowRef>& flows, SourceLine line) {
   check_sources(flows, "concat", line);
   const std::string stage = stage_text("concat", line);
   std::optional<int64_t> size = 0;

@@ -45,7 +45,7 @@ class DataFlow : public std::enable_shared_from_this<DataFlow> {
   virtual std::unique_ptr<DataIterator> iterate(Pass pass) const = 0;
   // Datapoints in one pass, where that is known.
   virtual std::optional<int64_t> size() const { return std::nullopt; }
-  virtual std::shared_ptr<RandomAccess> random_access(Pass) const { return nullptr; }
+  virtual std::shared_ptr<RandomAccess> random_access(const Pass&) const { return nullptr; }
   // Type and options, the same for equal flows: part of what a checkpoint compares. The default is the type's name.
   virtual std::string description() const;
   // Whether a restored iterator gives the very datapoints that the saved one would have given, in that order.
@@ -64,23 +64,23 @@ class DataFlowRef : public Ref<DataFlow> {
   // Draws from a buffer of datapoints, for sources that can only be read in order.
   DataFlowRef shuffle_locally(int64_t buffer, SourceLine = SourceLine::current()) const;
 
-  DataFlowRef map(MapFunction f, MapOptions = {}, SourceLine = SourceLine::current()) const;
-  DataFlowRef map_component(Component component, MapComponentFn f, SourceLine = SourceLine::current()) const;
+  DataFlowRef map(MapFunction f, const MapOptions& = {}, SourceLine = SourceLine::current()) const;
+  DataFlowRef map_component(const Component& component, MapComponentFn f, SourceLine = SourceLine::current()) const;
   DataFlowRef filter(std::function<bool(const Datapoint&)> f, SourceLine = SourceLine::current()) const;
-  DataFlowRef select(std::vector<Component> components, SourceLine = SourceLine::current()) const;
+  DataFlowRef select(const std::vector<Component>& components, SourceLine = SourceLine::current()) const;
   // f is a map function with `void state(State&)`: it runs on one thread, in order, and is saved with the position.
   template <HasState F>
-  DataFlowRef stateful_map(F f, MapOptions options = {}, SourceLine line = SourceLine::current()) const {
+  DataFlowRef stateful_map(F f, const MapOptions& options = {}, SourceLine line = SourceLine::current()) const {
     static_assert(internal::is_map_function<F&>, "stateful_map: f must take a Datapoint and give one");
-    return stateful_map_of(std::make_shared<internal::StatefulFunctionOf<F>>(std::move(f)), std::move(options), line);
+    return stateful_map_of(std::make_shared<internal::StatefulFunctionOf<F>>(std::move(f)), options, line);
   }
   // map() on several threads. The order, and every random number, is that of map().
   template <class F>
-  DataFlowRef parallel_map(F f, ParallelOptions options = {}, SourceLine line = SourceLine::current()) const {
+  DataFlowRef parallel_map(F f, const ParallelOptions& options = {}, SourceLine line = SourceLine::current()) const {
     static_assert(internal::is_map_function<const F&>,
                   "parallel_map: f runs on several threads at once; it must take a Datapoint and be callable as const "
                   "(no mutable lambda)");
-    return parallel_map_of(MapFunction(std::move(f)), std::move(options), line);
+    return parallel_map_of(MapFunction(std::move(f)), options, line);
   }
   // Reads ahead on a thread of its own.
   DataFlowRef prefetch(PrefetchOptions = {}, SourceLine = SourceLine::current()) const;
@@ -98,16 +98,16 @@ class DataFlowRef : public Ref<DataFlow> {
   // Keeps the datapoints of data pass 0 in memory and gives them in every pass.
   DataFlowRef cache(SourceLine = SourceLine::current()) const;
   // Goes on after a datapoint that the source cannot give. Needs random access; maps have an option of their own.
-  DataFlowRef on_bad_sample(BadSamples, SourceLine = SourceLine::current()) const;
+  DataFlowRef on_bad_sample(const BadSamples&, SourceLine = SourceLine::current()) const;
   // Logs the first datapoints.
-  DataFlowRef print(PrintOptions = {}, SourceLine = SourceLine::current()) const;
+  DataFlowRef print(const PrintOptions& = {}, SourceLine = SourceLine::current()) const;
 
   std::optional<int64_t> size() const;
   std::string description() const;
 
  private:
-  DataFlowRef parallel_map_of(MapFunction f, ParallelOptions options, SourceLine line) const;
-  DataFlowRef stateful_map_of(std::shared_ptr<const internal::StatefulFunction> f, MapOptions options,
+  DataFlowRef parallel_map_of(MapFunction f, const ParallelOptions& options, SourceLine line) const;
+  DataFlowRef stateful_map_of(const std::shared_ptr<const internal::StatefulFunction>& f, const MapOptions& options,
                               SourceLine line) const;
 };
 

@@ -10,7 +10,7 @@ namespace martello {
 template <class T>
 class [[nodiscard]] Generator {
  public:
-  struct promise_type {
+  struct promise_type {  // NOLINT(readability-identifier-naming): the language looks for this name
     std::optional<T> value;
     std::exception_ptr error;
     Generator get_return_object() { return Generator(std::coroutine_handle<promise_type>::from_promise(*this)); }

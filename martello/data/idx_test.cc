@@ -18,7 +18,7 @@ using namespace internal;
 class Idx : public ::testing::Test {
  protected:
   std::string write(const std::string& bytes) {
-    const std::string path = str(::testing::TempDir(), "martello_idx_", getpid(), "_", files_.size());
+    std::string path = str(::testing::TempDir(), "martello_idx_", getpid(), "_", files_.size());
     FILE* file = std::fopen(path.c_str(), "wb");
     EXPECT_NE(file, nullptr);
     std::fwrite(bytes.data(), 1, bytes.size(), file);
@@ -38,7 +38,7 @@ std::string big_endian(uint32_t v) {
   return {static_cast<char>(v >> 24), static_cast<char>(v >> 16), static_cast<char>(v >> 8), static_cast<char>(v)};
 }
 
-std::string header(uint32_t code, std::vector<uint32_t> dims) {
+std::string header(uint32_t code, const std::vector<uint32_t>& dims) {
   std::string bytes = big_endian((code << 8) | static_cast<uint32_t>(dims.size()));
   for (uint32_t d : dims) bytes += big_endian(d);
   return bytes;
@@ -123,11 +123,11 @@ TEST_F(Idx, refuses_a_pipe_without_waiting_for_it) {
   unlink(path.c_str());
 }
 
-// Claims of up to 2^128 bytes, in files of a few bytes, with 256 MiB of address space to spare.
+// Claims of up to 2^128 bytes, in files of a few bytes.
 TEST_F(Idx, impossible_sizes_cost_no_memory) {
   const uint32_t most = 0xffffffff;
   std::vector<std::string> paths;
-  for (std::vector<uint32_t> dims :
+  for (const std::vector<uint32_t>& dims :
        {std::vector<uint32_t>{most}, {most, most}, {most, most, most, most}, {0x40000000, 4}}) {
     paths.push_back(write(header(8, dims) + "abc"));
     paths.push_back(write(header(0x0e, dims) + "abc"));

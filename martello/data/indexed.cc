@@ -42,12 +42,12 @@ class FunctionFlow final : public IndexedFlow {
 // A flow that lives on somebody's stack has no owner to share; it must outlive its iterators then.
 std::shared_ptr<const IndexedFlow> IndexedFlow::self() const { return {weak_from_this().lock(), this}; }
 
-std::shared_ptr<RandomAccess> IndexedFlow::random_access(Pass pass) const {
+std::shared_ptr<RandomAccess> IndexedFlow::random_access(const Pass& pass) const {
   return std::make_shared<IndexedAccess>(self(), pass);
 }
 
 std::unique_ptr<DataIterator> IndexedFlow::iterate(Pass pass) const {
-  return std::make_unique<data::internal::IndexedIterator>(description(), random_access(std::move(pass)));
+  return std::make_unique<data::internal::IndexedIterator>(description(), random_access(pass));
 }
 
 std::string IndexedFlow::description() const { return str(DataFlow::description(), "(", count(), ")"); }

@@ -49,7 +49,7 @@ class JoinIterator final : public StageIterator {
 
 }  // namespace
 
-DataFlowRef join(std::vector<DataFlowRef> flows, SourceLine line) {
+DataFlowRef join(const std::vector<DataFlowRef>& flows, SourceLine line) {
   check_sources(flows, "join", line);
   const std::string stage = stage_text("join", line);
   std::optional<int64_t> size = flows[0].size();

@@ -118,13 +118,13 @@ std::string map_description(std::string_view name, std::string_view version, con
 
 }  // namespace data::internal
 
-DataFlowRef DataFlowRef::map(MapFunction f, MapOptions o, SourceLine line) const {
+DataFlowRef DataFlowRef::map(MapFunction f, const MapOptions& o, SourceLine line) const {
   checked_source(*this, "map", line);
   return make_map("map", map_description(o.name, o.version, o.bad_samples, line),
                   {*this, std::move(f), o.bad_samples, stage_text("map", line, o.name)});
 }
 
-DataFlowRef DataFlowRef::map_component(Component component, MapComponentFn f, SourceLine line) const {
+DataFlowRef DataFlowRef::map_component(const Component& component, MapComponentFn f, SourceLine line) const {
   checked_source(*this, "map_component", line);
   MARTELLO_CHECK(f, "[", stage_text("map_component", line), "] the function is empty.");
   const auto call = [component, f = std::move(f)](Datapoint dp) {
@@ -145,10 +145,11 @@ DataFlowRef DataFlowRef::filter(std::function<bool(const Datapoint&)> f, SourceL
   return make_map("filter", line.str(), {*this, call, {}, stage_text("filter", line)});
 }
 
-DataFlowRef DataFlowRef::select(std::vector<Component> components, SourceLine line) const {
+DataFlowRef DataFlowRef::select(const std::vector<Component>& components, SourceLine line) const {
   checked_source(*this, "select", line);
   MARTELLO_CHECK(!components.empty(), "[", stage_text("select", line), "] selects no component.");
   std::vector<std::string> texts;
+  texts.reserve(components.size());
   for (const Component& component : components) texts.push_back(component.str());
   const auto call = [components](const Datapoint& dp) {
     Datapoint result;

@@ -69,7 +69,7 @@ class ChooseIterator final : public StageIterator {
 
 }  // namespace
 
-DataFlowRef mix(std::vector<DataFlowRef> flows, SourceLine line) {
+DataFlowRef mix(const std::vector<DataFlowRef>& flows, SourceLine line) {
   check_sources(flows, "mix", line);
   const std::string stage = stage_text("mix", line);
   std::vector<int64_t> sizes;
@@ -85,7 +85,7 @@ DataFlowRef mix(std::vector<DataFlowRef> flows, SourceLine line) {
                     }});
 }
 
-DataFlowRef choose(std::vector<Choice> choices, SourceLine line) {
+DataFlowRef choose(const std::vector<Choice>& choices, SourceLine line) {
   const std::string stage = stage_text("choose", line);
   std::vector<DataFlowRef> flows;
   std::vector<double> ends;

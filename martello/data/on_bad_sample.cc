@@ -31,7 +31,7 @@ class GuardedAccess final : public RandomAccess {
 
 }  // namespace
 
-DataFlowRef DataFlowRef::on_bad_sample(BadSamples options, SourceLine line) const {
+DataFlowRef DataFlowRef::on_bad_sample(const BadSamples& options, SourceLine line) const {
   const DataFlowRef source = checked_source(*this, "on_bad_sample", line);
   const std::string stage = stage_text("on_bad_sample", line);
   check_bad_samples(options, stage);

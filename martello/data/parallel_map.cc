@@ -18,7 +18,7 @@ void check_buffer(const std::string& stage, int64_t bytes) {
 
 }  // namespace
 
-DataFlowRef DataFlowRef::parallel_map_of(MapFunction f, ParallelOptions o, SourceLine line) const {
+DataFlowRef DataFlowRef::parallel_map_of(MapFunction f, const ParallelOptions& o, SourceLine line) const {
   const DataFlowRef source = checked_source(*this, "parallel_map", line);
   const std::string stage = stage_text("parallel_map", line, o.name);
   MARTELLO_CHECK(f, "[", stage, "] the function is empty.");

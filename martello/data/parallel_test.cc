@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <ctime>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -13,14 +15,12 @@ using namespace internal;
 using Clock = std::chrono::steady_clock;
 
 int thread_count() {
-  std::atomic<int> threads = 0;
-  if (FILE* file = std::fopen("/proc/self/status", "r")) {
-    char line[256];
-    int n = 0;
-    while (std::fgets(line, sizeof line, file))
-      if (std::sscanf(line, "Threads: %d", &n) == 1) threads = n;
-    std::fclose(file);
+  int threads = 0;
+  FILE* file = std::fopen("/proc/self/status", "r");
+  char line[256];
+  while (std::fgets(line, sizeof line, file) != nullptr && std::sscanf(line, "Threads: %d", &threads) != 1) {
   }
+  std::fclose(file);
   return threads;
 }
 
@@ -218,7 +218,6 @@ TEST(Threads, do_not_spin_while_they_wait) {
 }
 
 TEST(Interrupt, ends_a_wait_for_a_slow_source) {
-  const auto interrupt = std::make_shared<Interrupt>();
   const auto waiting = from_generator([](Pass pass) -> Generator<Datapoint> {
     while (!pass.is_interrupted()) sleep_ms(1);
     co_yield Datapoint{int64_t{1}};

@@ -27,7 +27,7 @@ class PrintIterator final : public StageIterator {
 
 }  // namespace
 
-DataFlowRef DataFlowRef::print(PrintOptions options, SourceLine line) const {
+DataFlowRef DataFlowRef::print(const PrintOptions& options, SourceLine line) const {
   const DataFlowRef source = checked_source(*this, "print", line);
   const std::string stage = stage_text("print", line, options.name);
   MARTELLO_CHECK(options.count >= 1, "[", stage, "] prints ", options.count, " datapoints; it must print one or more.");
@@ -38,7 +38,7 @@ DataFlowRef DataFlowRef::print(PrintOptions options, SourceLine line) const {
                         [=](const Pass& pass) {
                           return std::make_unique<PrintIterator>(stage, source->iterate(pass), options.count);
                         },
-                    .random_access = [=](Pass pass) { return source->random_access(std::move(pass)); }});
+                    .random_access = [=](const Pass& pass) { return source->random_access(pass); }});
 }
 
 }  // namespace martello

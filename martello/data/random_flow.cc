@@ -16,7 +16,7 @@ int64_t digest(const Datapoint& dp) {
 
 struct Sum {
   int64_t sum = 0;
-  Datapoint operator()(Datapoint dp) { return Datapoint{sum = (sum * 7 + digest(dp)) % 1000003}; }
+  Datapoint operator()(const Datapoint& dp) { return Datapoint{sum = (sum * 7 + digest(dp)) % 1000003}; }
   void state(State& s) { s("sum", sum); }
 };
 

@@ -17,7 +17,7 @@ class IndexedFlow : public DataFlow {
 
   std::optional<int64_t> size() const final { return count(); }
   std::unique_ptr<DataIterator> iterate(Pass pass) const final;
-  std::shared_ptr<RandomAccess> random_access(Pass pass) const final;
+  std::shared_ptr<RandomAccess> random_access(const Pass& pass) const final;
   std::string description() const override;
 
  private:

@@ -22,8 +22,8 @@ class ComposedFlow final : public DataFlow {
   explicit ComposedFlow(FlowParts parts) : parts_(std::move(parts)) {}
   std::unique_ptr<DataIterator> iterate(Pass pass) const override { return parts_.iterate(std::move(pass)); }
   std::optional<int64_t> size() const override { return parts_.size; }
-  std::shared_ptr<RandomAccess> random_access(Pass pass) const override {
-    return parts_.random_access ? parts_.random_access(std::move(pass)) : nullptr;
+  std::shared_ptr<RandomAccess> random_access(const Pass& pass) const override {
+    return parts_.random_access ? parts_.random_access(pass) : nullptr;
   }
   std::string description() const override {
     if (parts_.type.empty()) return parts_.sources[0].description();

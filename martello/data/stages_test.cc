@@ -72,7 +72,7 @@ TEST(Map, an_error_names_the_stage_keeps_its_type_and_is_sticky) {
 }
 
 TEST(Map, foreign_exceptions_reach_the_consumer) {
-  const auto flow = kTen.map([](Datapoint) -> Datapoint { throw 42; });
+  const auto flow = kTen.map([](const Datapoint&) -> Datapoint { throw 42; });
   EXPECT_ERROR(all_of(flow), "no std::exception");
 }
 
@@ -139,7 +139,9 @@ TEST(Batch, stacks_and_drops_the_remainder_unless_asked) {
 }
 
 TEST(Batch, keeps_keys_shapes_and_dtypes) {
-  const auto flow = kTen.map([](Datapoint) { return Datapoint().set("a", HostTensor({2, 3}, u8)).set("b", 1.5); });
+  const auto flow = kTen.map([](const Datapoint&) {
+    return Datapoint().set("a", HostTensor({2, 3}, u8)).set("b", 1.5);
+  });
   EXPECT_EQ(all_of(flow.batch(5))[0].signature(), "(a u8[5, 2, 3], b f64[5])");
   EXPECT_EQ(all_of(fake({}, 4).batch(2)).size(), 2u);
   EXPECT_EQ(all_of(fake({{{0, 3}, f32, "x"}}, 4).batch(2))[0].signature(), "(f32[2, 0, 3])");

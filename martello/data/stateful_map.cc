@@ -46,8 +46,8 @@ class StatefulMapIterator final : public StageIterator {
 
 }  // namespace
 
-DataFlowRef DataFlowRef::stateful_map_of(std::shared_ptr<const internal::StatefulFunction> f, MapOptions o,
-                                         SourceLine line) const {
+DataFlowRef DataFlowRef::stateful_map_of(const std::shared_ptr<const internal::StatefulFunction>& f,
+                                         const MapOptions& o, SourceLine line) const {
   checked_source(*this, "stateful_map", line);
   const std::string stage = stage_text("stateful_map", line, o.name);
   check_bad_samples(o.bad_samples, stage);

@@ -54,7 +54,7 @@ struct FlowParts {
   std::vector<DataFlowRef> sources = {};
   std::optional<int64_t> size = {};
   std::function<std::unique_ptr<DataIterator>(Pass)> iterate = {};
-  std::function<std::shared_ptr<RandomAccess>(Pass)> random_access = {};
+  std::function<std::shared_ptr<RandomAccess>(const Pass&)> random_access = {};
   bool is_exact = true;
 };
 DataFlowRef make_flow(FlowParts parts);
