@@ -6,6 +6,8 @@
 #include <martello/ops/variable.h>
 #include <martello/runtime/internal/body_kernel.h>
 
+#include <malloc.h>
+
 #include <chrono>
 #include <cstring>
 #include <shared_mutex>
@@ -142,6 +144,11 @@ void Session::Impl::initialize(const Plan& plan) {
   if (plan.has_initialized.load(std::memory_order_acquire)) return;
   std::lock_guard planning(plans_mutex);
   initialize(plan.program->variables);
+#ifdef __GLIBC__
+  // Planning, first values and variables that moved into groups have freed about as much as the variables hold; the C
+  // library would keep it.
+  malloc_trim(0);
+#endif
   plan.has_initialized.store(true, std::memory_order_release);
 }
 
