@@ -3,6 +3,7 @@
 #include <martello/graph/scopes.h>
 #include <martello/kernel/cpu/onednn.h>
 #include <martello/ops/conv2d.h>
+#include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 
 #include <algorithm>
@@ -172,6 +173,20 @@ TEST(conv2d_transpose, gives_larger_images) {
       transpose_row("numbers", {1, 3, 3, 2}, {4, 4, 3, 2}, {1, 6, 6, 3}, {.stride = 2, .padding = {1, 1, 1, 1}}),
       transpose_row("channels first", {1, 2, 3, 3}, {4, 4, 3, 2}, {1, 3, 6, 6}, {.stride = 2, .data_format = kNchw})};
   for (const OpCase& c : list) testing::run_op_case("conv2d_grad_input", c);
+}
+
+TEST(conv2d_transpose, keeps_its_bits_with_the_same_number_of_threads) {
+  const HostTensor x = randn({2, 3, 4, 5}, 1).cast(f32), kernel = randn({3, 3, 2, 5}, 2).cast(f32);
+  const GraphScope scope;
+  const Tensor y = conv2d_transpose(constant(x), placeholder(kernel.shape(), f32, "kernel"), {.stride = 2});
+  for (int threads : {1, 2, 4}) {
+    const auto run = [&](bool poison) {
+      Session session(Graph::current(), {.threads = threads, .always_parallel = true, .poison_arena = poison});
+      return session.eval(y, {{"kernel", kernel}});
+    };
+    const HostTensor first = run(false);
+    for (int again = 0; again < 5; ++again) EXPECT_TRUE(first.same_bits(run(true))) << threads << " threads";
+  }
 }
 
 TEST(conv2d, convolves_channels_by_themselves) {

@@ -3,6 +3,7 @@
 #include <martello/testing/op_test.h>
 #include <martello/testing/run_kernel.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace martello {
@@ -30,7 +31,7 @@ std::vector<Case> cases() {
           {{1, 3, 3, 2}, {3, 3, 2, 3}, {.padding = {5, 2, 0, 3}}},
           {{1, 13, 13, 96}, {3, 3, 96, 80}},
           {{20, 16, 16, 8}, {3, 3, 8, 8}},
-          {{750, 2, 2, 33}, {3, 3, 33, 129}}};
+          {{750, 3, 3, 33}, {3, 3, 33, 129}}};
 }
 
 ConvProblem problem_of(const Case& c) { return ConvProblem("", {.shape = c.x, .dtype = f32}, c.kernel, c.conv); }
@@ -59,9 +60,11 @@ void expect_near(const HostTensor& y, const HostTensor& expected, const std::str
   for (int64_t i = 0; i < y.num_elements(); ++i) {
     squares += expected.at(i) * expected.at(i);
     const double error = std::abs(y.at(i) - expected.at(i));
-    worst = error <= worst ? worst : error;  // a NaN stays
+    ASSERT_TRUE(std::isfinite(error)) << label;
+    worst = std::max(worst, error);
   }
-  EXPECT_LE(worst, 2e-5 * std::sqrt(squares / static_cast<double>(y.num_elements())) + 1e-6) << label;
+  // The longest sums, over 750 tiles, have as many roundings.
+  EXPECT_LE(worst, 5e-5 * std::sqrt(squares / static_cast<double>(y.num_elements())) + 1e-6) << label;
 }
 
 void check(const Case& c, const OpDef& op, ConvDirection direction, const HostTensors& in, const Shape& result) {
