@@ -3,8 +3,6 @@
 //   accuracy_resnet20 [--seed 1] [--epochs 4] [--images 10000] [--threads 0] [--data FOLDER]
 #include <martello/martello.h>
 
-#include "idx.h"
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -62,8 +60,9 @@ struct DataSet {
 };
 
 DataSet load(const std::string& folder, const std::string& name) {
-  const mt::HostTensor images = read_idx(folder + "/" + name + "-images-idx3-ubyte.gz");
-  return {images.reshaped({images.shape()[0], 28, 28, 1}), read_idx(folder + "/" + name + "-labels-idx1-ubyte.gz")};
+  const mt::HostTensor images = mt::data::read_idx(folder + "/" + name + "-images-idx3-ubyte.gz");
+  return {images.reshaped({images.shape()[0], 28, 28, 1}),
+          mt::data::read_idx(folder + "/" + name + "-labels-idx1-ubyte.gz")};
 }
 
 struct Batch {
