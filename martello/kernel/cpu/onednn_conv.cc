@@ -20,37 +20,40 @@ Dims gaps(const ConvDesc& d) {
   return dims;
 }
 
-Forward::primitive_desc forward_desc(const ConvDesc& d, const dnnl::memory::desc& w) {
+template <class Use>
+auto with_forward(const ConvDesc& d, const dnnl::memory::desc& w, const Use& use) {
   const auto &x = desc_of(d.factor_x.is_null() ? d.x : d.factor_x), &y = desc_of(d.y);
-  const auto make = [&](const auto&... bias) {
-    return make_desc<Forward>(engine(), attributes(), kTraining, kDirect, x, w, bias..., y, d.stride, gaps(d), d.before,
-                              d.after);
+  const auto with = [&](const auto&... bias) {
+    return with_desc<Forward>(use, engine(), attributes(), kTraining, kDirect, x, w, bias..., y, d.stride, gaps(d),
+                              d.before, d.after);
   };
-  return d.bias.is_null() ? make() : make(desc_of(d.bias));
+  return d.bias.is_null() ? with() : with(desc_of(d.bias));
 }
 
 // Gradients want the forward pass they belong to, whose own weights lie as they like.
 Forward::primitive_desc hint(const ConvDesc& d) {
-  const Dims dims = dims_of(desc_of(d.weights));
-  return forward_desc(d, dnnl::memory::desc(dims, data_type(d.factors), dnnl::memory::format_tag::any));
+  const dnnl::memory::desc any(dims_of(desc_of(d.weights)), data_type(d.factors), dnnl::memory::format_tag::any);
+  return with_forward(d, any, [](Forward::primitive_desc pd) { return pd; });
 }
 
-template <class P>
-typename P::primitive_desc backward_desc(const ConvDesc& d) {
+template <class P, class Use>
+auto with_backward(const ConvDesc& d, const Use& use) {
   const auto &x = desc_of(d.x), &w = desc_of(d.weights), &y = desc_of(d.y);
-  return make_gradient_desc<P>(engine(), attributes(), hint(d), kDirect, x, w, y, d.stride, gaps(d), d.before, d.after);
+  return with_gradient_desc<P>(use, engine(), attributes(), hint(d), kDirect, x, w, y, d.stride, gaps(d), d.before,
+                               d.after);
 }
 
 // The wanted implementation of those that the library offers.
-template <class Pd>
-Pd selected(Pd pd, const ConvDesc& d) {
-  while (!d.implementation.empty() && d.implementation != pd.impl_info_str())
-    if (!pd.next_impl()) throw dnnl::error(dnnl_unimplemented, "no such implementation");
-  return pd;
+template <class P>
+auto selected(const ConvDesc& d) {
+  return [&d](typename P::primitive_desc pd) {
+    while (!d.implementation.empty() && d.implementation != pd.impl_info_str())
+      if (!pd.next_impl()) throw dnnl::error(dnnl_unimplemented, "no such implementation");
+    return pd;
+  };
 }
 
-template <class Pd>
-std::vector<std::string> names_of(Pd pd) {
+std::vector<std::string> names_of(auto pd) {
   std::vector<std::string> names;
   do {
     const std::string name = pd.impl_info_str();
@@ -62,7 +65,7 @@ std::vector<std::string> names_of(Pd pd) {
 
 Primitive make_forward(const OpInfo& op, const ConvDesc& d, int threads) {
   return make_primitive<Forward>(op, "convolution_forward", threads, [&](Primitive::Impl& made) {
-    auto pd = selected(forward_desc(d, desc_of(d.weights)), d);
+    auto pd = with_forward(d, desc_of(d.weights), selected<Forward>(d));
     made.descs = {{Role::src, pd.src_desc()}, {Role::weights, pd.weights_desc()}, {Role::dst, pd.dst_desc()}};
     if (!d.bias.is_null()) made.descs.emplace_back(Role::bias, pd.bias_desc());
     return pd;
@@ -71,7 +74,7 @@ Primitive make_forward(const OpInfo& op, const ConvDesc& d, int threads) {
 
 Primitive make_backward_data(const OpInfo& op, const ConvDesc& d, int threads) {
   return make_primitive<BackwardData>(op, "convolution_backward_data", threads, [&](Primitive::Impl& made) {
-    auto pd = selected(backward_desc<BackwardData>(d), d);
+    auto pd = with_backward<BackwardData>(d, selected<BackwardData>(d));
     made.descs = {
         {Role::diff_dst, pd.diff_dst_desc()}, {Role::weights, pd.weights_desc()}, {Role::diff_src, pd.diff_src_desc()}};
     return pd;
@@ -80,7 +83,7 @@ Primitive make_backward_data(const OpInfo& op, const ConvDesc& d, int threads) {
 
 Primitive make_backward_weights(const OpInfo& op, const ConvDesc& d, int threads) {
   return make_primitive<BackwardWeights>(op, "convolution_backward_weights", threads, [&](Primitive::Impl& made) {
-    auto pd = selected(backward_desc<BackwardWeights>(d), d);
+    auto pd = with_backward<BackwardWeights>(d, selected<BackwardWeights>(d));
     made.descs = {
         {Role::src, pd.src_desc()}, {Role::diff_dst, pd.diff_dst_desc()}, {Role::diff_weights, pd.diff_weights_desc()}};
     return pd;
@@ -89,9 +92,9 @@ Primitive make_backward_weights(const OpInfo& op, const ConvDesc& d, int threads
 
 dnnl::memory::desc weights_desc(const ConvDesc& d) {
   switch (d.kind) {
-    case ConvDesc::Kind::forward: return selected(forward_desc(d, desc_of(d.weights)), d).weights_desc();
-    case ConvDesc::Kind::backward_data: return selected(backward_desc<BackwardData>(d), d).weights_desc();
-    default: return selected(backward_desc<BackwardWeights>(d), d).diff_weights_desc();
+    case ConvDesc::Kind::forward: return with_forward(d, desc_of(d.weights), selected<Forward>(d)).weights_desc();
+    case ConvDesc::Kind::backward_data: return with_backward<BackwardData>(d, selected<BackwardData>(d)).weights_desc();
+    default: return with_backward<BackwardWeights>(d, selected<BackwardWeights>(d)).diff_weights_desc();
   }
 }
 
@@ -99,10 +102,11 @@ dnnl::memory::desc weights_desc(const ConvDesc& d) {
 
 std::vector<std::string> convolution_implementations(const OpInfo& op, const ConvDesc& d, int threads) try {
   const ThreadCount scope(threads);
+  const auto names = [](const auto& pd) { return names_of(pd); };
   switch (d.kind) {
-    case ConvDesc::Kind::forward: return names_of(forward_desc(d, desc_of(d.weights)));
-    case ConvDesc::Kind::backward_data: return names_of(backward_desc<BackwardData>(d));
-    default: return names_of(backward_desc<BackwardWeights>(d));
+    case ConvDesc::Kind::forward: return with_forward(d, desc_of(d.weights), names);
+    case ConvDesc::Kind::backward_data: return with_backward<BackwardData>(d, names);
+    default: return with_backward<BackwardWeights>(d, names);
   }
 } catch (const dnnl::error& error) {
   if (error.status == dnnl_unimplemented) return {};
