@@ -48,8 +48,8 @@ class TowerContext {
   // `scope` without the name of the tower's variable scope: "tower1/conv1" is "conv1".
   std::string without_tower(std::string_view scope) const;
   Graph graph() const { return graph_; }
+  const Collections& collections_before() const { return before_; }
 
- private:
   template <class T>
   static std::vector<T> added_since(const Collections& before, const Collections& now, CollectionKey<T> key) {
     const std::vector<T> old = before.get(key);
@@ -57,6 +57,8 @@ class TowerContext {
     std::erase_if(list, [&](const T& item) { return std::find(old.begin(), old.end(), item) != old.end(); });
     return list;
   }
+
+ private:
   void check_options(SourceLine line) const;
   void open_scopes(SourceLine line);
   void restore_collections();
