@@ -1,0 +1,59 @@
+#pragma once
+#include <martello/data/dataflow.h>
+#include <martello/input/input_source.h>
+#include <martello/loop/monitors.h>
+#include <martello/loop/session_init.h>
+#include <martello/train/model_desc.h>
+
+#include <optional>
+#include <vector>
+
+namespace martello {
+
+// What every trainer can be given.
+struct TrainOptions {
+  CallbackList callbacks = {};
+  std::optional<CallbackList> extra_callbacks = {};        // come after `callbacks`; none: default_callbacks()
+  std::optional<std::vector<Ref<Monitor>>> monitors = {};  // none: default_monitors()
+  Ref<SessionInit> session_init = {};
+  std::optional<int64_t> steps_per_epoch = {};  // required
+  int64_t starting_epoch = 1;
+  int64_t max_epoch = 9999999;  // inclusive
+  SessionOptions session = {};
+  bool handle_signals = false;  // SIGINT and SIGTERM end training; see InterruptScope
+  double grace_seconds = 30;
+};
+
+enum class Resume : uint8_t { none, automatic };
+
+// What a trainer of one cost needs to do everything by itself. A plain value: fields may be set one by one.
+struct TrainConfig {
+  Ref<ModelDesc> model = {};
+  DataFlowRef dataflow = {};   // either this, which is prefetched by threads,
+  Ref<InputSource> data = {};  // or this
+  CallbackList callbacks = {};
+  std::optional<CallbackList> extra_callbacks = {};
+  std::optional<std::vector<Ref<Monitor>>> monitors = {};
+  Ref<SessionInit> session_init = {};
+  int64_t starting_epoch = 1;
+  std::optional<int64_t> steps_per_epoch = {};  // none: the size of the data
+  int64_t max_epoch = 99999;
+  Resume resume = Resume::none;
+  SessionOptions session = {};
+  double grace_seconds = 30;  // of a launch, after SIGINT or SIGTERM
+
+  // steps_per_epoch, or the size of the data; an error when neither is known.
+  int64_t get_steps_per_epoch() const;
+  TrainOptions options() const;
+};
+
+struct AutoResumeTrainConfig : TrainConfig {
+  AutoResumeTrainConfig() { resume = Resume::automatic; }
+  explicit AutoResumeTrainConfig(TrainConfig c) : TrainConfig(std::move(c)) { resume = Resume::automatic; }
+};
+
+// The callbacks and monitors that train_with_defaults() and the launch functions add: new objects at each call.
+CallbackList default_callbacks();
+std::vector<Ref<Monitor>> default_monitors();
+
+}  // namespace martello
