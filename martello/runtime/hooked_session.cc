@@ -137,6 +137,13 @@ HookedSession::HookedSession(HookedSession&&) noexcept = default;
 bool HookedSession::should_stop() const { return state_->is_stopping; }
 
 HostTensors HookedSession::run(const Fetches& fetches, const Feeds& feeds) {
+  execute(fetches, feeds);
+  HostTensors values;
+  for (size_t i = 0; i < fetches.list().size(); ++i) values.push_back(state_->prepared.front().run.value(i));
+  return values;
+}
+
+void HookedSession::execute(const Fetches& fetches, const Feeds& feeds) {
   auto& s = *state_;
   if (s.is_stopping) throw FailedPrecondition("[hooked_session] run() after a stop was requested.");
   RunContext context(s);
@@ -155,9 +162,6 @@ HostTensors HookedSession::run(const Fetches& fetches, const Feeds& feeds) {
   s.is_after = true;
   for (s.hook = 0; s.hook < static_cast<int>(s.hooks.size()); ++s.hook)
     s.hooks[static_cast<size_t>(s.hook)]->after_run(context);
-  HostTensors values;
-  for (size_t i = 0; i < fetches.list().size(); ++i) values.push_back(run.value(i));
-  return values;
 }
 
 }  // namespace martello

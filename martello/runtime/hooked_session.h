@@ -55,6 +55,8 @@ class HookedSession {
 
   // Refused once a stop was requested.
   HostTensors run(const Fetches& fetches, const Feeds& feeds = {});
+  // The same without giving values back: a step of training allocates nothing.
+  void execute(const Fetches& fetches, const Feeds& feeds = {});
   bool should_stop() const;
 
  private:
