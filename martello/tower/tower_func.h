@@ -3,6 +3,8 @@
 #include <martello/tower/tower_handle.h>
 
 #include <functional>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 namespace martello {
@@ -19,7 +21,8 @@ class TowerFunc {
  public:
   using Fn = std::function<TensorList(const TensorList&)>;
   TowerFunc(CostFn function, std::vector<TensorSpec> signature);
-  TowerFunc(Fn function, std::vector<TensorSpec> signature);
+  // Of a function with any number of outputs.
+  static TowerFunc with_outputs(Fn function, std::vector<TensorSpec> signature);
 
   // Inside a TowerContext; the outputs of the function.
   TensorList operator()(const TensorList& inputs);
@@ -27,17 +30,16 @@ class TowerFunc {
   const std::vector<TensorSpec>& input_signature() const { return signature_; }
 
  private:
-  struct Model;  // the trainable variables that a training tower asked for
+  struct Model;  // what every training tower must have
 
+  TowerFunc() = default;
+  void check() const;
   TensorList call(const TensorList& inputs) const;
-  void check_same_model(const TowerContext& tower, const Model& model);
 
   Fn function_;
-  int arity_ = -1;
   std::vector<TensorSpec> signature_;
   std::vector<TowerHandle> towers_;
   std::shared_ptr<const Model> model_;  // of the first training tower
-  std::string model_tower_;
 };
 
 }  // namespace martello

@@ -1,0 +1,75 @@
+#include <martello/tower/online_predictor.h>
+
+#include <martello/base/error.h>
+
+#include <mutex>
+
+namespace martello {
+
+struct OnlinePredictor::Impl {
+  TensorList inputs, outputs;
+  mutable std::mutex mutex;  // of the two below
+  std::shared_ptr<Session> session;
+  mutable std::vector<PreparedRun> free_runs;  // each is used by one thread at a time
+
+  PreparedRun take_run() const {
+    std::lock_guard lock(mutex);
+    if (!session)
+      throw FailedPrecondition(
+          str("[predictor] is called before there is a session. Call it from before_train on, in a callback."));
+    if (!free_runs.empty()) {
+      PreparedRun run = std::move(free_runs.back());
+      free_runs.pop_back();
+      return run;
+    }
+    std::vector<Fetch> feeds;
+    for (const Tensor& t : inputs) feeds.push_back(Fetch(t));
+    return session->prepare(Fetches(outputs), feeds);
+  }
+
+  void give_back(PreparedRun run) const {
+    std::lock_guard lock(mutex);
+    free_runs.push_back(std::move(run));
+  }
+};
+
+OnlinePredictor::OnlinePredictor(TensorList inputs, TensorList outputs) : impl_(std::make_shared<Impl>()) {
+  impl_->inputs = std::move(inputs);
+  impl_->outputs = std::move(outputs);
+}
+
+const OnlinePredictor::Impl& OnlinePredictor::get() const {
+  if (!impl_) throw FailedPrecondition("[predictor] was never assigned. Make it with get_predictor(), in setup_graph.");
+  return *impl_;
+}
+
+HostTensors OnlinePredictor::operator()(const std::vector<HostTensor>& inputs) const {
+  const Impl& impl = get();
+  MARTELLO_CHECK(inputs.size() == impl.inputs.size(), "[predictor] got ", inputs.size(), " values for ",
+                 impl.inputs.size(), " inputs.");
+  PreparedRun run = impl.take_run();
+  for (size_t i = 0; i < inputs.size(); ++i) run.feed(i, inputs[i]);
+  run.run();
+  HostTensors values;
+  for (size_t i = 0; i < impl.outputs.size(); ++i) values.push_back(run.value(i));
+  impl.give_back(std::move(run));
+  return values;
+}
+
+void OnlinePredictor::use_session(std::shared_ptr<Session> session) {
+  get();
+  std::lock_guard lock(impl_->mutex);
+  impl_->free_runs.clear();
+  impl_->session = std::move(session);
+}
+
+bool OnlinePredictor::has_session() const {
+  const Impl& impl = get();
+  std::lock_guard lock(impl.mutex);
+  return impl.session != nullptr;
+}
+
+const TensorList& OnlinePredictor::inputs() const { return get().inputs; }
+const TensorList& OnlinePredictor::outputs() const { return get().outputs; }
+
+}  // namespace martello
