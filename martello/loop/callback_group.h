@@ -2,6 +2,7 @@
 #include <martello/loop/callback.h>
 #include <martello/loop/commit_point.h>
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,18 +23,27 @@ struct HookTime {
   int64_t calls = 0;
 };
 
+// From when on a callback is called slow in the log.
+struct SlowLimits {
+  double phase_seconds = 2;   // of all callbacks together in one phase, and
+  double member_seconds = 1;  // of the one named, which
+  double member_share = 0.3;  // takes this share of the phase
+  double step_seconds = 1;    // of an epoch, in one hook that runs with every step, and
+  double step_share = 0.05;   // this share of the epoch
+};
+
 // All callbacks of a run in their final order. Runs one phase at a time: StopTraining lets the others have their turn
 // and is kept; any other error ends the phase at once, with the name of callback and hook in it.
 class CallbackGroup {
  public:
-  CallbackGroup(CallbackList list, TrainContext& context);
+  CallbackGroup(CallbackList list, TrainContext& context, SlowLimits limits = {});
   ~CallbackGroup();
   CallbackGroup(const CallbackGroup&) = delete;
   CallbackGroup& operator=(const CallbackGroup&) = delete;
 
   // Each in a name scope of its own, outside all others.
   void setup_graph();
-  // One phase; `should_break` is asked between two callbacks and, when true, leaves the rest out. The number of
+  // One phase; `should_break` is asked before each callback and, when true, leaves the rest out. The number of
   // callbacks that have had their turn.
   size_t run(Phase phase, const std::function<bool()>& should_break = {});
   void trigger_step();  // as run(), for every step: allocates nothing
@@ -42,29 +52,35 @@ class CallbackGroup {
 
   // One per callback, and one that ends the run when one of them has thrown StopTraining. Valid while the group lives.
   std::vector<RunHook*> hooks() const;
-  // The reason of a StopTraining that was thrown in any phase so far.
+  // Of the first StopTraining that was thrown in any phase so far.
   const std::optional<std::string>& stop_reason() const { return stop_reason_; }
 
+  // "in trigger_epoch of callback 'Watch'", of the last error; "" when no callback has thrown one.
+  const std::string& failed_turn() const { return failed_turn_; }
+
   const CallbackList& list() const { return list_; }
-  // Of all phases; before_run, after_run and trigger_step are sampled and scaled up.
+  // Of all phases so far; before_run, after_run and trigger_step are sampled and scaled up.
   std::vector<HookTime> times() const;
-  // Says which callbacks took long since the last report, if any did.
-  void report_slow(double wall_seconds);
+  // Says which callbacks take long with every step, if any does. After an epoch, whose steps took `wall_seconds`.
+  void report_slow_steps(double wall_seconds);
 
  private:
+  class Timing;
   struct Hook;
   struct StopHook;
-  struct Times;
-  void call(Callback& callback, Phase phase);
-  void call_timed(size_t i, Phase phase);
-  void note_stop(const Callback& callback, Phase phase, const StopTraining& stop);
+  template <class F>
+  void turn(size_t i, Phase phase, F&& f);
+  void note_stop(size_t i, Phase phase, const StopTraining& stop);
+  const std::string& note_failure(size_t i, Phase phase);
+  void detach();
 
   CallbackList list_;
   TrainContext& context_;
+  std::unique_ptr<Timing> timing_;
   std::vector<std::unique_ptr<Hook>> hooks_;
   std::unique_ptr<StopHook> stop_hook_;
-  std::unique_ptr<Times> times_;
   std::optional<std::string> stop_reason_;
+  std::string failed_turn_;
 };
 
 }  // namespace martello
