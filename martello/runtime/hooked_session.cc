@@ -15,7 +15,7 @@ constexpr size_t kMostPrepared = 8;  // sets of fetches that hooks alternate bet
 struct HookFeed {
   Tensor to;
   HostTensor value;
-  int hook;  // -1: the caller
+  int hook = -1;  // -1: the caller
 };
 
 // A prepared run and the sets it was made for.
@@ -39,7 +39,8 @@ struct RunContext::State {
 
   std::vector<Fetch> fetches;       // the caller's, then each hook's
   std::vector<size_t> first_fetch;  // by hook, and one past the last
-  std::vector<HookFeed> feeds;
+  std::vector<HookFeed> feeds;      // the first num_feeds are of this run; the others keep their memory
+  size_t num_feeds = 0;
   RunTrace trace;
   double timeout_seconds = 0;
   bool is_traced = false;
@@ -57,7 +58,7 @@ struct RunContext::State {
     original_feeds = &caller_feeds;
     fetches.assign(f.list().begin(), f.list().end());
     first_fetch.clear();
-    feeds.clear();
+    num_feeds = 0;
     trace.events.clear();
     timeout_seconds = 0;
     is_traced = is_after = false;
@@ -65,15 +66,20 @@ struct RunContext::State {
   }
 
   void add_feed(Tensor to, const HostTensor& value) {
-    for (const HookFeed& f : feeds)
-      MARTELLO_CHECK(!(f.to == to), "[hooked_session] '", to.name(), "' is fed by both ", name_of(f.hook), " and ",
-                     name_of(hook), ". One value per run.\n  ", to.node()->context());
-    feeds.push_back({to, value, hook});
+    for (size_t i = 0; i < num_feeds; ++i)
+      MARTELLO_CHECK(!(feeds[i].to == to), "[hooked_session] '", to.name(), "' is fed by both ", name_of(feeds[i].hook),
+                     " and ", name_of(hook), ". One value per run.\n  ", to.node()->context());
+    if (num_feeds == feeds.size()) feeds.emplace_back();
+    HookFeed& f = feeds[num_feeds++];
+    f.to = to;
+    f.value = value;
+    f.hook = hook;
   }
 
   PreparedRun& find_or_prepare() {
+    const auto feeds_end = feeds.begin() + static_cast<std::ptrdiff_t>(num_feeds);
     const auto matches = [&](const Prepared& p) {
-      return p.fetches == fetches && std::equal(p.feeds.begin(), p.feeds.end(), feeds.begin(), feeds.end(),
+      return p.fetches == fetches && std::equal(p.feeds.begin(), p.feeds.end(), feeds.begin(), feeds_end,
                                                 [](const Tensor& t, const HookFeed& f) { return t == f.to; });
     };
     auto it = std::find_if(prepared.begin(), prepared.end(), matches);
@@ -81,9 +87,9 @@ struct RunContext::State {
       if (prepared.size() == kMostPrepared) prepared.pop_back();
       Prepared p{fetches, {}, {}};
       std::vector<Fetch> keys;
-      for (const HookFeed& f : feeds) {
-        p.feeds.push_back(f.to);
-        keys.push_back(Fetch(f.to, f.to.node()->line));
+      for (auto f = feeds.begin(); f != feeds_end; ++f) {
+        p.feeds.push_back(f->to);
+        keys.push_back(Fetch(f->to, f->to.node()->line));
       }
       p.run = session.prepare(Fetches(fetches), keys);
       it = prepared.insert(prepared.begin(), std::move(p));
@@ -155,7 +161,7 @@ void HookedSession::execute(const Fetches& fetches, const Feeds& feeds) {
   }
   s.first_fetch.push_back(s.fetches.size());
   PreparedRun& run = s.find_or_prepare();
-  for (size_t i = 0; i < s.feeds.size(); ++i) run.feed(i, s.feeds[i].value);
+  for (size_t i = 0; i < s.num_feeds; ++i) run.feed(i, s.feeds[i].value);
   run.impl_->stream = 0;
   run.impl_->timeout_seconds = s.timeout_seconds;
   run.impl_->run(s.is_traced ? &s.trace : nullptr);
