@@ -18,7 +18,7 @@ struct CostSpec {
   std::string name = {};
   std::string variables = {};  // the prefix of those it trains: "gen/"
   OptimizerFn optimizer = {};
-  int64_t every = 1;  // steps
+  int64_t every = 1;  // minimized in steps 0, every, 2 * every ...; at least one cost in every step
 };
 
 // A model with several costs, each with variables and an optimizer of its own (GAN, alternating, multi-task).
@@ -50,20 +50,20 @@ class MultiCostTrainer : public TowerTrainer {
 
  protected:
   void run_step() override;
+  bool makes_one_run_per_step() const override { return updates_mode_ == Updates::one_run; }
   std::vector<std::string> devices() const override;
 
  private:
   struct Update {
-    std::string name;
     int64_t every = 1;
     Operation op;
   };
-  void build_updates(const std::vector<TensorList>& costs_by_tower, const std::vector<CostSpec>& specs);
+  void build_updates(InputSource& input, const std::vector<CostSpec>& specs, SourceLine line);
 
   Ref<ParallelMode> mode_;
   Updates updates_mode_;
   std::vector<Update> updates_;
-  int64_t steps_ = 0;
+  std::vector<Fetch> due_;
 };
 
 }  // namespace martello

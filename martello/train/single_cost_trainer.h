@@ -21,8 +21,6 @@ class SingleCostTrainer : public TowerTrainer {
   // With the config given to the constructor.
   void setup() override;
   std::vector<std::string> devices() const override;
-  // Refuses an input that this trainer cannot take.
-  virtual void check_input(const InputSource&) const {}
 
  private:
   friend TrainEnd launch_train_with_config(const TrainConfig& config, SingleCostTrainer& trainer, SourceLine line);
@@ -47,13 +45,10 @@ class NoOpTrainer : public SimpleTrainer {
   void run_step() override { hooked_sess().run({}); }
 };
 
-// SimpleTrainer for input that comes through a queue. (SimpleTrainer prefetches too; this is the older name.)
+// The older name of a SimpleTrainer that prefetches its data: all of them do.
 class QueueInputTrainer : public SimpleTrainer {
  public:
   using SimpleTrainer::SimpleTrainer;
-
- protected:
-  void check_input(const InputSource& input) const override;
 };
 
 }  // namespace martello

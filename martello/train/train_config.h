@@ -24,8 +24,6 @@ struct TrainOptions {
   double grace_seconds = 30;
 };
 
-enum class Resume : uint8_t { none, automatic };
-
 // What a trainer of one cost needs to do everything by itself. A plain value: fields may be set one by one.
 struct TrainConfig {
   Ref<ModelDesc> model = {};
@@ -38,18 +36,16 @@ struct TrainConfig {
   int64_t starting_epoch = 1;
   std::optional<int64_t> steps_per_epoch = {};  // none: the size of the data
   int64_t max_epoch = 99999;
-  Resume resume = Resume::none;
   SessionOptions session = {};
   double grace_seconds = 30;  // of a launch, after SIGINT or SIGTERM
 
+  // Throws unless there is a model and exactly one kind of data.
+  void check() const;
+  // `data`, or what `dataflow` is wrapped into.
+  Ref<InputSource> get_input() const;
   // steps_per_epoch, or the size of the data; an error when neither is known.
   int64_t get_steps_per_epoch() const;
   TrainOptions options() const;
-};
-
-struct AutoResumeTrainConfig : TrainConfig {
-  AutoResumeTrainConfig() { resume = Resume::automatic; }
-  explicit AutoResumeTrainConfig(TrainConfig c) : TrainConfig(std::move(c)) { resume = Resume::automatic; }
 };
 
 // The callbacks and monitors that train_with_defaults() and the launch functions add: new objects at each call.

@@ -45,9 +45,11 @@ class Trainer {
   // Called by train() before callbacks are set up, with graph() current.
   virtual void setup() {}
   virtual void run_step();
-  // Makes hooked_sess() out of the callbacks' hooks; override to make more sessions with other hooks.
+  virtual bool makes_one_run_per_step() const { return true; }  // a step with none or several is warned about
+  // Makes hooked_sess() out of callback_hooks(). Who overrides it to make more sessions calls it too.
   virtual void initialize_hooks();
-  const TrainConfig& config() const;  // given to the constructor
+  std::vector<RunHook*> callback_hooks() const;  // valid while train() runs
+  const TrainConfig& config() const;             // given to the constructor
   bool has_config() const;
   const CallbackList& registered_callbacks() const;
 
@@ -64,8 +66,8 @@ class Trainer {
   void initialize(const TrainOptions& options);
   TrainEnd main_loop();
   void run_epochs();
-  void run_steps();
-  void run_one_step();
+  bool run_steps();
+  void finish(TrainEnd& end);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -1,0 +1,87 @@
+#pragma once
+#include <martello/loop/callback_group.h>
+#include <martello/loop/commit_point.h>
+#include <martello/train/internal/step_counter.h>
+#include <martello/train/trainer.h>
+
+#include <memory>
+#include <optional>
+
+namespace martello {
+
+// Wrong use that only the first step can find: thrown by train(), not returned.
+class WrongUse : public FailedPrecondition {
+ public:
+  using FailedPrecondition::FailedPrecondition;
+};
+
+// What callbacks see of a trainer.
+class TrainerContext : public TrainContext {
+ public:
+  explicit TrainerContext(Trainer& trainer) : trainer_(trainer) {}
+  const TrainLoop& loop() const override { return trainer_.loop(); }
+  Graph graph() const override { return trainer_.graph(); }
+  bool is_chief() const override { return trainer_.is_chief(); }
+  Session& sess() const override { return trainer_.sess(); }
+  HookedSession& hooked_sess() const override { return trainer_.hooked_sess(); }
+  Monitors& monitors() const override { return trainer_.monitors(); }
+  CommitPoint& commit_point() const override;
+  TowerHandles towers() const override;
+  Tensor get_tensor(std::string_view name, SourceLine line) const override;
+  OnlinePredictor get_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
+                                int device) override {
+    return trainer_.make_predictor(std::move(inputs), std::move(outputs), device);
+  }
+  TowerHandle build_predict_tower(std::string_view tower_name, int device,
+                                  const std::function<TensorList()>& inputs) override {
+    return trainer_.make_predict_tower(tower_name, device, inputs);
+  }
+  const std::vector<TensorSpec>& input_signature() const override;
+
+ private:
+  TowerFunc& tower_func() const;
+  Trainer& trainer_;
+};
+
+struct Trainer::Impl {
+  explicit Impl(Graph g) : graph(std::move(g)) {}
+
+  // One phase and what was requested to be written after it. False when training must end.
+  bool run_phase(Phase phase);
+  // Writes what was requested, if anything was.
+  void commit(Phase phase, size_t next_callback);
+  bool is_interrupted() const;
+  bool is_ending() const { return group->stop_reason() || is_interrupted(); }
+  void check_runs_of_step(int64_t runs, bool expects_one);
+  // How a loop that was left without an error has ended.
+  TrainEnd end_of_loop() const;
+
+  Graph graph;
+  std::optional<TrainConfig> config;
+  TrainLoop loop;
+  CallbackList registered;
+  bool was_trained = false;
+  bool callbacks_are_fixed = false;
+  bool handles_signals = false;
+  bool has_warned_of_runs = false;
+  int64_t steps_done = 0;  // of the epoch
+  CommitPoint commit_point;
+  Fetches train_fetches;  // of train_op, made once
+
+  std::shared_ptr<MaintainStepCounter> step_counter;
+  std::shared_ptr<Monitors> monitors;
+  std::shared_ptr<Session> session;
+  std::unique_ptr<TrainerContext> context;
+  std::unique_ptr<CallbackGroup> group;
+  std::optional<HookedSession> hooked;
+};
+
+// The callbacks of a training in their final order; refuses what may not be among them.
+CallbackList final_callbacks(const CallbackList& registered, const CallbackList& with_step, const TrainOptions& options,
+                             bool is_chief);
+// Logs a table of the trainable variables; warns when there are none.
+void describe_trainable_variables(const Graph& graph);
+// Time as people write it: "1 hour 2 minutes 5 seconds".
+std::string human_time(double seconds);
+
+}  // namespace martello

@@ -1,0 +1,147 @@
+#include <martello/base/error.h>
+#include <martello/base/log.h>
+#include <martello/loop/interrupt.h>
+#include <martello/train/internal/trainer_impl.h>
+
+#include <chrono>
+
+namespace martello {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string where(const TrainLoop& loop) {
+  return str("in epoch ", loop.epoch_num, ", step ", loop.local_step, ", global_step ", loop.global_step);
+}
+
+// Of an error that cannot be given context lines.
+std::string foreign_message(std::string_view what, const CallbackGroup& group, const TrainLoop& loop) {
+  const std::string turn = group.failed_turn();
+  return str(what, turn.empty() ? "" : "\n  ", turn, "\n  ", where(loop));
+}
+
+TrainEnd failed_end(std::string message) {
+  return {.reason = TrainEnd::failed, .message = std::move(message), .error = std::current_exception()};
+}
+
+}  // namespace
+
+// All of training. Returns when it is over, for whatever reason but an error.
+void Trainer::run_epochs() {
+  Impl& t = *impl_;
+  if (!t.run_phase(Phase::before_train)) return;
+  t.step_counter->read(*t.session);  // callbacks may have changed it
+  for (int64_t epoch = t.loop.starting_epoch; epoch <= t.loop.max_epoch; ++epoch) {
+    if (t.hooked->should_stop()) return;
+    t.loop.epoch_num = epoch;
+    t.steps_done = 0;
+    logger::info("Start epoch ", epoch, " ...");
+    if (!t.run_phase(Phase::before_epoch)) return;
+    const auto start = Clock::now();
+    if (!run_steps()) return;
+    if (!t.run_phase(Phase::after_epoch)) return;
+    const double seconds = seconds_since(start);
+    logger::info("Epoch ", epoch, " (global_step ", t.loop.global_step, ") finished, time: ", human_time(seconds), ".");
+    t.group->report_slow_steps(seconds);
+    if (!t.run_phase(Phase::trigger_epoch)) return;
+  }
+}
+
+bool Trainer::run_steps() {
+  Impl& t = *impl_;
+  for (int64_t i = 0; i < t.loop.steps_per_epoch; ++i) {
+    if (t.hooked->should_stop()) return false;
+    t.loop.local_step = i;
+    const int64_t runs = t.step_counter->num_runs();
+    run_step();
+    t.check_runs_of_step(t.step_counter->num_runs() - runs, makes_one_run_per_step());
+    t.steps_done = i + 1;
+    t.group->trigger_step();
+    t.commit(Phase::trigger_step, t.group->list().size());
+    if (t.is_ending()) return false;
+  }
+  return true;
+}
+
+TrainEnd Trainer::main_loop() {
+  Impl& t = *impl_;
+  t.loop.epoch_num = t.loop.starting_epoch - 1;
+  t.step_counter->read(*t.session);
+  TrainEnd end;
+  std::exception_ptr wrong_use;
+  try {
+    run_epochs();
+    end = t.end_of_loop();
+  } catch (const StopTraining& stop) {
+    end = {.reason = TrainEnd::stopped, .message = stop.what()};
+  } catch (const WrongUse&) {
+    wrong_use = std::current_exception();
+  } catch (Error& e) {
+    e.add_context(where(t.loop));
+    end = failed_end(e.what());
+  } catch (const std::exception& e) {
+    end = failed_end(foreign_message(e.what(), *t.group, t.loop));
+  } catch (...) {
+    end = failed_end(foreign_message("something that is no std::exception was thrown", *t.group, t.loop));
+  }
+  finish(end);
+  if (wrong_use) std::rethrow_exception(wrong_use);
+  return end;
+}
+
+void Trainer::finish(TrainEnd& end) {
+  Impl& t = *impl_;
+  if (end.reason == TrainEnd::failed) logger::error("Training failed: ", end.message);
+  else logger::info("Training has ", end.str(), ".");
+  if (end.is_success() && t.commit_point.is_pending()) {
+    try {
+      t.commit(Phase::after_run, t.group->list().size());
+    } catch (const std::exception& e) {
+      end = failed_end(e.what());
+    }
+  }
+  t.commit_point.cancel();
+  const std::exception_ptr error = t.group->after_train();
+  if (!error || end.reason == TrainEnd::failed) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    end = failed_end(e.what());
+  } catch (...) {
+    end = failed_end("something that is no std::exception was thrown in after_train");
+  }
+}
+
+bool Trainer::Impl::run_phase(Phase phase) {
+  const size_t done = group->run(phase, [this] { return is_interrupted(); });
+  commit(phase, done);
+  return !is_ending();
+}
+
+void Trainer::Impl::commit(Phase phase, size_t next_callback) {
+  if (commit_point.is_pending()) monitors->flush();
+  commit_point.commit({loop.epoch_num, steps_done, phase, next_callback});
+}
+
+bool Trainer::Impl::is_interrupted() const { return handles_signals && interrupt_signal() != 0; }
+
+void Trainer::Impl::check_runs_of_step(int64_t runs, bool expects_one) {
+  if (runs == 1 || !expects_one || has_warned_of_runs) [[likely]]
+    return;
+  has_warned_of_runs = true;
+  logger::warn("[trainer] step ", loop.local_step, " of epoch ", loop.epoch_num, " made ", runs,
+               " hooked runs, not 1. Each takes a datapoint and advances global_step; use sess() for others.");
+}
+
+TrainEnd Trainer::Impl::end_of_loop() const {
+  if (group->stop_reason()) return {.reason = TrainEnd::stopped, .message = *group->stop_reason()};
+  if (is_interrupted()) {
+    const int signal = interrupt_signal();
+    return {.reason = TrainEnd::interrupted, .message = str("signal ", signal), .signal = signal};
+  }
+  if (hooked->should_stop()) return {.reason = TrainEnd::stopped, .message = "a hook requested it"};
+  return {};
+}
+
+}  // namespace martello

@@ -1,0 +1,33 @@
+#include <martello/train/train_end.h>
+
+#include <martello/base/strings.h>
+
+#include <array>
+
+namespace martello {
+
+std::string_view to_string(TrainEnd::Reason reason) {
+  static constexpr std::array<std::string_view, 4> kNames = {"finished", "stopped", "interrupted", "failed"};
+  return kNames[static_cast<size_t>(reason)];
+}
+
+TrainEnd::operator int() const {
+  switch (reason) {
+    case finished:
+    case stopped: return 0;
+    case interrupted: return 128 + signal;
+    case failed: return 1;
+  }
+  return 1;
+}
+
+void TrainEnd::rethrow() const {
+  if (error) std::rethrow_exception(error);
+}
+
+std::string TrainEnd::str() const {
+  const std::string text(to_string(reason));
+  return message.empty() ? text : martello::str(text, ": ", message);
+}
+
+}  // namespace martello
