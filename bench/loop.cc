@@ -1,0 +1,90 @@
+// What a trainer costs besides its steps.
+//   martello_loop_bench    steps per second of a trainer that does nothing, and mlp in a trainer and in a bare session
+#include "timing.h"
+#include "train/train.h"
+
+#include <martello/callbacks/wrappers.h>
+#include <martello/martello.h>
+#include <martello/train/single_cost_trainer.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace mt = martello;
+
+namespace {
+
+constexpr double kLeastStepsPerSecond = 200000;
+constexpr double kMostLoss = 0.03;
+
+// Seconds of the steps of each epoch.
+class Stopwatch : public mt::Callback {
+ public:
+  explicit Stopwatch(std::vector<double>& seconds) : seconds_(seconds) {}
+  void before_epoch() override { start_ = bench::now_seconds(); }
+  void after_epoch() override { seconds_.push_back(bench::now_seconds() - start_); }
+
+ private:
+  std::vector<double>& seconds_;
+  double start_ = 0;
+};
+
+class Feeder : public mt::Callback {
+ public:
+  explicit Feeder(const bench::Work& work) : work_(work) {}
+  void before_run(mt::RunContext& run) override {
+    run.feed(work_.x, work_.x_value);
+    run.feed(work_.label, work_.label_value);
+  }
+
+ private:
+  bench::Work work_;
+};
+
+double seconds_per_step(mt::Trainer& trainer, mt::CallbackList callbacks, int64_t steps) {
+  std::vector<double> seconds;
+  callbacks.push_back(Stopwatch(seconds));
+  const mt::TrainEnd end =
+      trainer.train_with_defaults({.callbacks = std::move(callbacks), .steps_per_epoch = steps, .max_epoch = 6});
+  end.rethrow();
+  return *std::min_element(seconds.begin() + 1, seconds.end()) / static_cast<double>(steps);
+}
+
+double no_op_seconds(int num_idle) {
+  mt::CallbackList idle;
+  for (int i = 0; i < num_idle; ++i) idle.push_back(mt::CallbackFactory({}));
+  mt::NoOpTrainer trainer;
+  return seconds_per_step(trainer, idle, 100000);
+}
+
+double trained_seconds(const char* name, int64_t steps) {
+  mt::GraphScope graph;
+  const bench::Work work = bench::build_work(name);
+  mt::Trainer trainer;
+  trainer.train_op = work.train;
+  trainer.register_callback(Feeder(work));
+  return seconds_per_step(trainer, {}, steps);
+}
+
+double bare_seconds(const char* name, int64_t steps) {
+  mt::GraphScope graph;
+  const bench::Work work = bench::build_work(name);
+  mt::Session session;
+  mt::PreparedRun run = session.prepare(work.train, {work.x, work.label});
+  run.feed(0, work.x_value);
+  run.feed(1, work.label_value);
+  return bench::median_of_blocks([&] { run.run(); }, static_cast<int>(steps), static_cast<int>(steps));
+}
+
+}  // namespace
+
+int main() {
+  mt::logger::set_level(mt::logger::Level::warn);
+  const double plain = no_op_seconds(0), idle = no_op_seconds(32);
+  std::printf("no-op trainer, default callbacks: %.0f steps/s (at least %.0f)\n", 1 / plain, kLeastStepsPerSecond);
+  std::printf("  32 more callbacks that do nothing: %.1f ns each and step\n", 1e9 * (idle - plain) / 32);
+  const double bare = bare_seconds("mlp", 500), trained = trained_seconds("mlp", 500);
+  std::printf("mlp: session %.1f us, trainer %.1f us a step, %+.1f %% (at most %.0f)\n", 1e6 * bare, 1e6 * trained,
+              100 * (trained / bare - 1), 100 * kMostLoss);
+  return 1 / plain < kLeastStepsPerSecond || trained > (1 + kMostLoss) * bare;
+}
