@@ -60,8 +60,9 @@ CallbackGroup::CallbackGroup(CallbackList list, TrainContext& context, SlowLimit
       context_(context),
       timing_(std::make_unique<Timing>(list_, limits)),
       stop_hook_(std::make_unique<StopHook>(*this)) {
-  for (size_t i = 0; i < list_.size(); ++i) {
+  for (size_t i = 0; i < list_.size(); ++i)
     MARTELLO_CHECK(list_[i], "[callbacks] callback ", i, " is null: it was never assigned.");
+  for (size_t i = 0; i < list_.size(); ++i) {
     hooks_.push_back(std::make_unique<Hook>(*this, i));
     list_[i]->attach(&context);
   }
