@@ -1,9 +1,12 @@
 #pragma once
 // Everything a program needs.
 #include <martello/autodiff/gradients.h>
+#include <martello/base/append_file.h>
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/base/log.h>
+#include <martello/base/logger_dir.h>
+#include <martello/base/name_pattern.h>
 #include <martello/base/philox.h>
 #include <martello/base/ref.h>
 #include <martello/base/source_line.h>

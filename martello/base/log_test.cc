@@ -27,13 +27,25 @@ struct LogEnvironment : testing::Test {
   LogEnvironment() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(Log, a_line_has_time_level_and_text) {
-  testing::internal::CaptureStderr();
-  warn("lr is ", 0.1);
-  std::string text = testing::internal::GetCapturedStderr();
+std::string with_zeros(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; }, '0');
-  EXPECT_EQ(text, "0000-00-00 00:00:00.000 warn lr is 0.0\n");
+  return text;
+}
+
+TEST_F(Log, a_line_has_time_place_level_and_text) {
+  testing::internal::CaptureStderr();
+  warn("lr is ", 0.1);
+  info(5, " steps");
+  EXPECT_EQ(with_zeros(testing::internal::GetCapturedStderr()),
+            "[0000 00:00:00 @log_test.cc:00] WRN lr is 0.0\n[0000 00:00:00 @log_test.cc:00] 0 steps\n");
+}
+
+TEST_F(Log, a_line_shows_where_it_was_written) {
+  testing::internal::CaptureStderr();
+  const unsigned line = __LINE__ + 1;
+  error("x");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find(str("@log_test.cc:", line, "] ERR x\n")), std::string::npos);
 }
 
 TEST_F(Log, a_file_gets_no_color) {
@@ -56,9 +68,9 @@ TEST_F(Log, eight_threads_write_whole_lines) {
   const Lines written = split(testing::internal::GetCapturedStderr(), '\n');
   ASSERT_EQ(written.size(), size_t{kThreads * kLines + 1});
   EXPECT_EQ(written.back(), "");
-  const std::string end = " info <" + body + ">";
-  constexpr size_t kTimeLength = sizeof "2000-01-01 00:00:00.000" - 1;
-  for (size_t i = 0; i + 1 < written.size(); ++i) ASSERT_EQ(written[i].substr(kTimeLength), end);
+  const std::string end = "] <" + body + ">";
+  constexpr size_t kPlaceLength = sizeof "[0000 00:00:00 @log_test.cc:00" - 1;
+  for (size_t i = 0; i + 1 < written.size(); ++i) ASSERT_EQ(written[i].substr(kPlaceLength), end);
 }
 
 TEST_F(Log, the_level_hides_what_lies_below) {
@@ -120,7 +132,7 @@ TEST_F(LogEnvironment, channels_named_in_martello_log_are_written) {
     detail("plan", "gemm");
     std::_Exit(channel_enabled("session") && !channel_enabled("") ? 0 : 1);
   };
-  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "info \\[plan\\] gemm");
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "\\] \\[plan\\] gemm");
 }
 
 TEST_F(LogEnvironment, level_comes_from_martello_log_level) {

@@ -7,7 +7,7 @@
 #include <martello/ops/initializers.h>
 #include <martello/ops/sparse_optimizer_update.h>
 #include <martello/optim/groups.h>
-#include <martello/optim/name_pattern.h>
+#include <martello/base/name_pattern.h>
 
 #include <algorithm>
 #include <optional>

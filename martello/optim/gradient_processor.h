@@ -1,5 +1,5 @@
 #pragma once
-#include <martello/optim/name_pattern.h>
+#include <martello/base/name_pattern.h>
 #include <martello/optim/optimizer.h>
 
 #include <functional>

@@ -1,6 +1,5 @@
-#include <martello/optim/name_pattern.h>
-
 #include <martello/base/error.h>
+#include <martello/base/name_pattern.h>
 
 #include <regex>
 
@@ -19,6 +18,10 @@ NamePattern::NamePattern(const std::string& regex, std::string_view who) try
 
 bool NamePattern::matches(std::string_view name) const {
   return std::regex_match(name.begin(), name.end(), impl_->regex);
+}
+
+bool NamePattern::is_found_in(std::string_view name) const {
+  return std::regex_search(name.begin(), name.end(), impl_->regex);
 }
 
 const std::string& NamePattern::text() const { return impl_->text; }

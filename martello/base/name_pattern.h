@@ -5,12 +5,13 @@
 
 namespace martello {
 
-// A regular expression (ECMAScript) that a whole name has to match: "fc/.*" but not "fc" takes "fc/W".
+// A regular expression (ECMAScript) for names.
 class NamePattern {
  public:
   // `who` is named when the expression cannot be read.
   NamePattern(const std::string& regex, std::string_view who);
-  bool matches(std::string_view name) const;
+  bool matches(std::string_view name) const;      // the whole name: "fc/.*" but not "fc" takes "fc/W"
+  bool is_found_in(std::string_view name) const;  // a part of it: "fc" does
   const std::string& text() const;
 
  private:
