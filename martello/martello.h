@@ -15,6 +15,11 @@
 #include <martello/base/threads.h>
 #include <martello/callbacks/run_update_ops.h>
 #include <martello/callbacks/wrappers.h>
+#include <martello/codec/crc32c.h>
+#include <martello/codec/event.h>
+#include <martello/codec/event_encoder.h>
+#include <martello/codec/histogram.h>
+#include <martello/codec/png.h>
 #include <martello/data/bad_samples.h>
 #include <martello/data/combine.h>
 #include <martello/data/dataflow.h>
