@@ -145,6 +145,7 @@
 #include <martello/ops/sparse_optimizer_update.h>
 #include <martello/ops/sparse_softmax_cross_entropy.h>
 #include <martello/ops/split.h>
+#include <martello/ops/summary.h>
 #include <martello/ops/tile.h>
 #include <martello/ops/top_k.h>
 #include <martello/ops/transpose.h>
@@ -170,6 +171,7 @@
 #include <martello/tensor/shape.h>
 #include <martello/tensor/tensor_spec.h>
 #include <martello/tower/online_predictor.h>
+#include <martello/tower/summary.h>
 #include <martello/tower/tower_context.h>
 #include <martello/tower/tower_func.h>
 #include <martello/tower/tower_function.h>

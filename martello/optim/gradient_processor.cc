@@ -13,8 +13,10 @@
 #include <martello/ops/identity.h>
 #include <martello/ops/norms.h>
 #include <martello/ops/reduce.h>
+#include <martello/ops/summary.h>
 #include <martello/ops/unary.h>
 #include <martello/optim/wrappers.h>
+#include <martello/tower/summary.h>
 
 namespace martello {
 namespace {
@@ -141,11 +143,13 @@ GradVars ScaleGradient::process(GradVars grads) {
 GradVars SummaryGradient::process(GradVars grads) {
   const Graph graph = Graph::current();
   for (const GradVar& gv : grads) {
-    const std::string scalar = gv.var.handle().name() + "-grad/rms";
-    if (!pattern_.matches(gv.var.handle().name()) || graph.find_tensor(scalar)) continue;
+    const std::string variable = gv.var.handle().name(), shown = variable + "-grad", rms = shown + "/rms";
+    const bool is_of_another_tower = without_tower_prefix(variable) != variable;
+    if (!pattern_.matches(variable) || is_of_another_tower || graph.find_tensor(rms)) continue;
     check_gradient(gv, "summary_gradient");
     GraphScope root(graph);  // named after the variable, wherever the optimizer is called
-    graph.collections().add(kSummaries, root_mean_square(gv.grad, scalar));
+    graph.collections().add(kSummaries, create_histogram_summary(shown, gv.grad, shown + "/histogram"));
+    add_moving_summary(root_mean_square(gv.grad, rms));
   }
   return grads;
 }

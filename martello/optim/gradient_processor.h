@@ -81,7 +81,8 @@ class ScaleGradient : public GradientProcessor {
   bool verbose_;
 };
 
-// Puts the root mean square of each gradient, a scalar `W-grad/rms`, into kSummaries; once per variable.
+// Summaries of each gradient, once per variable: the histogram `W-grad` and a moving average of its root mean square,
+// `W-grad/rms`. Variables of a tower's own are left out.
 class SummaryGradient : public GradientProcessor {
  public:
   explicit SummaryGradient(const std::string& regex = ".*") : pattern_(regex, "summary_gradient") {}

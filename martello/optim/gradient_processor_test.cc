@@ -5,6 +5,7 @@
 #include <martello/graph/scopes.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/initializers.h>
+#include <martello/ops/summary.h>
 #include <martello/optim/gradient_processor.h>
 #include <martello/optim/optimizers.h>
 #include <martello/runtime/session.h>
@@ -102,15 +103,20 @@ TEST(GradientProcessor, filter_none_grad_drops_and_names) {
   EXPECT_TRUE(log.has("1 variables have no gradient: fc/W")) << log.text;
 }
 
-TEST(GradientProcessor, summary_gradient_adds_scalars_once) {
+TEST(GradientProcessor, summary_gradient_adds_histogram_and_average_once) {
   Model m;
   const Ref<Optimizer> optimizer = apply_grad_processors(GradientDescent(1), {SummaryGradient("fc/.*")});
   optimizer->apply_gradients(m.grads);
   optimizer->apply_gradients(m.grads);
   const auto summaries = m.graph.graph().collections().get(kSummaries);
-  ASSERT_EQ(summaries.size(), 1u);
-  EXPECT_EQ(summaries[0].name(), "fc/W-grad/rms");
-  EXPECT_NEAR(Session().eval(summaries[0]).at(0), std::sqrt(12.5), 1e-5);
+  ASSERT_EQ(summaries.size(), 2u);
+  const Summary histogram = summary_of(summaries[0]), rms = summary_of(summaries[1]);
+  EXPECT_EQ(histogram.tag, "fc/W-grad");
+  EXPECT_EQ(histogram.kind, SummaryKind::histogram);
+  EXPECT_EQ(histogram.value, m.grads[0].grad);
+  EXPECT_EQ(rms.tag, "fc/W-grad/rms");
+  EXPECT_NEAR(Session().eval(rms.value).at(0), std::sqrt(12.5), 1e-5);
+  EXPECT_EQ(m.graph.graph().collections().get(kMovingSummaryOps).size(), 1u);
 }
 
 TEST(GradientProcessor, print_gradient_writes_in_every_step) {
