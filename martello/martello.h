@@ -162,6 +162,7 @@
 #include <martello/optim/optimizers.h>
 #include <martello/optim/schedules.h>
 #include <martello/optim/wrappers.h>
+#include <martello/runtime/environment.h>
 #include <martello/runtime/hooked_session.h>
 #include <martello/runtime/session.h>
 #include <martello/tensor/buffer.h>
