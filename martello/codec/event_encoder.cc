@@ -61,7 +61,7 @@ void write_node(WireWriter& node, const GraphNode& n) {
   node.bytes(2, n.op);
   for (const std::string& input : n.inputs) node.bytes(3, input);
   node.bytes(4, n.device);
-  for (const auto& [key, text] : n.attrs) write_attr(node, key, [&](WireWriter& v) { v.bytes(2, text); });
+  for (const auto& attr : n.attrs) write_attr(node, attr.first, [&](WireWriter& v) { v.bytes(2, attr.second); });
   write_outputs(node, n.outputs);
 }
 
