@@ -12,8 +12,8 @@
 namespace martello {
 
 // What callbacks put their results into: it remembers scalars and hands everything to the monitors. The last callback
-// of a run; used by the training thread, from setup_graph to after_train. A name is UTF-8 without control characters;
-// it stays of the class with which it came first. `epoch_num`, `global_step` and `volatile` are taken.
+// of a run; used by the training thread, from setup_graph to after_train. A name is UTF-8 without control characters
+// and stays of the class with which it came first; `epoch_num`, `global_step` and `volatile` are taken.
 class Monitors : public Callback {
  public:
   explicit Monitors(std::vector<Ref<Monitor>> monitors = {});
@@ -21,7 +21,7 @@ class Monitors : public Callback {
   Monitors& operator=(Monitors&&) noexcept;
   ~Monitors() override;
 
-  // NaN and infinities are values. Two values of one step: the later one stays in the history.
+  // NaN and infinities are values. Of two values in one step the history keeps the later one.
   void put_scalar(std::string_view name, double value, ScalarClass c = ScalarClass::run);
   // [H, W], [H, W, 1 | 3 | 4], [N, H, W] or [N, H, W, 1 | 3 | 4]; values in 0 ... 255, others are clipped.
   void put_image(std::string_view name, const HostTensor& image);
@@ -44,18 +44,14 @@ class Monitors : public Callback {
   void flush();
   const std::vector<Ref<Monitor>>& list() const { return monitors_; }
 
-  void after_train() override;
-  void state(State& s) override;
+  void state(State& s) override;  // the history
   std::string name() const override { return "Monitors"; }
   std::string name_scope() const override { return ""; }
 
  private:
-  struct History;
-  void check_open(std::string_view what, std::string_view name) const;
-
+  class History;
   std::vector<Ref<Monitor>> monitors_;
   std::unique_ptr<History> history_;
-  bool is_open_ = true;
 };
 
 }  // namespace martello
