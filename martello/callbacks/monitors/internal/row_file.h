@@ -1,0 +1,38 @@
+#pragma once
+#include <martello/base/append_file.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace martello::internal {
+
+// The directory of a monitor's file: the one that was given, else the logger's. Without any the monitor does nothing,
+// and says so.
+std::optional<std::string> find_writer_dir(const std::string& given, std::string_view who);
+
+// A file that a monitor appends whole rows to. When the disk refuses them it says so once and the rows wait: a monitor
+// that cannot write never stops training, and what is on the disk stays readable.
+class RowFile {
+ public:
+  void open(const std::string& path);  // rows may have been added before
+  bool is_open() const { return file_.is_open(); }
+  int64_t size() const { return file_.size(); }
+  void add(std::string_view row) { pending_ += row; }
+  size_t pending_bytes() const { return pending_.size(); }
+  void write();  // what waits; throws nothing
+  void flush();  // the same, on the disk when it returns; throws FileError
+  void close();
+
+ private:
+  AppendFile file_;
+  std::string pending_;
+  bool is_failing_ = false;
+};
+
+// A file of rows that an earlier run left behind. Its last row is complete afterwards. When its last epoch is not the
+// one before `starting_epoch`, it is moved to `path`.MMDD-HHMMSS, with a warning. `last_epoch` reads a row.
+void continue_or_move(const std::string& path, int64_t starting_epoch, std::string_view who,
+                      std::optional<int64_t> (*last_epoch)(const std::string& row));
+
+}  // namespace martello::internal

@@ -1,0 +1,154 @@
+#include <martello/base/log.h>
+#include <martello/callbacks/monitors/internal/graph_nodes.h>
+#include <martello/callbacks/monitors/internal/row_file.h>
+#include <martello/callbacks/monitors/writers.h>
+#include <martello/codec/event_encoder.h>
+
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <set>
+
+namespace martello {
+namespace {
+
+constexpr size_t kMostPendingBytes = 1 << 20;
+
+double now() {
+  timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// TensorBoard takes files whose name has "tfevents" in it, and reads them in the order of their names.
+std::string file_name(int64_t number) {
+  char host[256] = "localhost", text[512];
+  gethostname(host, sizeof host - 1);
+  snprintf(text, sizeof text, "events.out.tfevents.%010lld.%s.%d.%05lld", static_cast<long long>(now()), host, getpid(),
+           static_cast<long long>(number));
+  return text;
+}
+
+HostTensor image_of(const HostTensor& images, int64_t i) {
+  const Shape& s = images.shape();
+  HostTensor one(Shape(s[1], s[2], s[3]), u8);
+  const auto from = images.data<uint8_t>().subspan(static_cast<size_t>(i * one.num_elements()));
+  std::copy_n(from.begin(), one.num_elements(), one.mutable_data<uint8_t>().begin());
+  return one;
+}
+
+}  // namespace
+
+struct TFEventWriter::Impl {
+  TFEventWriterOptions options;
+  bool is_off = false;
+  int64_t files = 0;
+  double written_at = 0;
+  EventEncoder encoder;
+  internal::RowFile file;
+  std::set<std::string, std::less<>> warned = {};
+
+  void open() {
+    file.open(str(options.dir, "/", file_name(files++)));
+    encoder.set_time(now(), 0);
+    encoder.file_version();
+    write();
+  }
+  void take() {
+    file.add(encoder.bytes());
+    encoder.clear();
+  }
+  void write() {
+    take();
+    file.write();
+    written_at = now();
+  }
+};
+
+TFEventWriter::TFEventWriter(TFEventWriterOptions options) : impl_(std::make_unique<Impl>()) {
+  MARTELLO_CHECK(options.flush_seconds >= 0, "[TFEventWriter] flush_seconds is ", options.flush_seconds, ".");
+  impl_->options = std::move(options);
+}
+TFEventWriter::TFEventWriter(TFEventWriter&&) noexcept = default;
+TFEventWriter::~TFEventWriter() = default;
+
+bool TFEventWriter::is_off() const { return impl_->is_off; }
+void TFEventWriter::stamp() { impl_->encoder.set_time(now(), global_step()); }
+
+void TFEventWriter::setup_graph() {
+  const auto dir = internal::find_writer_dir(impl_->options.dir, name());
+  impl_->is_off = !dir.has_value();
+  if (!dir) return;
+  impl_->options.dir = *dir;
+  impl_->open();
+}
+
+void TFEventWriter::before_train() {
+  if (is_off()) return;
+  stamp();
+  impl_->encoder.graph(internal::graph_nodes(context().graph()));
+  impl_->write();
+}
+
+void TFEventWriter::process_scalar(std::string_view name, double value) {
+  if (is_off()) return;
+  stamp();
+  impl_->encoder.scalar(name, value);
+}
+
+void TFEventWriter::process_image(std::string_view name, const HostTensor& images) {
+  if (is_off()) return;
+  stamp();
+  const int64_t count = images.shape()[0];
+  for (int64_t i = 0; i < count; ++i)
+    impl_->encoder.image(count == 1 ? std::string(name) : str(name, "/", i), image_of(images, i));
+}
+
+void TFEventWriter::process_histogram(std::string_view name, const HostTensor& values) {
+  if (is_off()) return;
+  stamp();
+  const Histogram h = histogram_of(values);
+  if (h.left_out > 0 && impl_->warned.emplace(name).second)
+    logger::warn("[TFEventWriter] histogram '", name, "' leaves out ", h.left_out, " of ", values.num_elements(),
+                 " values that are not finite.");
+  impl_->encoder.histogram(name, h);
+}
+
+void TFEventWriter::process_text(std::string_view name, std::string_view text) {
+  if (is_off()) return;
+  stamp();
+  impl_->encoder.text(name, text);
+}
+
+void TFEventWriter::process_event(const Event& event) {
+  if (!is_off()) impl_->encoder.event(event);
+}
+
+void TFEventWriter::trigger_step() {
+  if (is_off() || impl_->encoder.bytes().empty()) return;
+  const bool is_due = impl_->encoder.bytes().size() > kMostPendingBytes;
+  if (is_due || now() - impl_->written_at >= impl_->options.flush_seconds) impl_->write();
+}
+
+void TFEventWriter::trigger_epoch() {
+  if (is_off()) return;
+  impl_->write();
+  if (!impl_->options.split_files) return;
+  impl_->file.close();
+  impl_->open();
+}
+
+void TFEventWriter::after_train() {
+  if (is_off()) return;
+  impl_->take();
+  impl_->file.close();
+}
+
+void TFEventWriter::flush() {
+  if (is_off()) return;
+  impl_->take();
+  impl_->file.flush();
+}
+
+}  // namespace martello
