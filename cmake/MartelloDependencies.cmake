@@ -17,6 +17,8 @@ endmacro()
 martello_find(Dnnl 2.6 DEBIAN libdnnl-dev)
 martello_find(ZLIB 1.2.11 DEBIAN zlib1g-dev)
 martello_find(PNG 1.6 DEBIAN libpng-dev)
+martello_find(Cairo 1.16 DEBIAN libcairo2-dev)
+martello_find(nlohmann_json 3.11 DEBIAN nlohmann-json3-dev)
 
 # Linked by name, as `gomp`: it lies in GCC's own folder, which Clang searches too. See "One pool of threads" in
 # docs/dependencies.md for why it is not FindOpenMP's choice.

@@ -36,7 +36,7 @@ function(martello_umbrella)
                                 ${PROJECT_BINARY_DIR}/martelloConfig.cmake INSTALL_DESTINATION ${martello_package_dir})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/martelloConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/martelloConfig.cmake ${PROJECT_BINARY_DIR}/martelloConfigVersion.cmake
-                ${PROJECT_SOURCE_DIR}/cmake/FindDnnl.cmake
+                ${PROJECT_SOURCE_DIR}/cmake/FindCairo.cmake ${PROJECT_SOURCE_DIR}/cmake/FindDnnl.cmake
           DESTINATION ${martello_package_dir})
 endfunction()
 

@@ -13,7 +13,12 @@
 #include <martello/base/state.h>
 #include <martello/base/strings.h>
 #include <martello/base/threads.h>
+#include <martello/callbacks/monitors/plot.h>
+#include <martello/callbacks/monitors/scalar_printer.h>
+#include <martello/callbacks/monitors/stats_file.h>
+#include <martello/callbacks/monitors/writers.h>
 #include <martello/callbacks/run_update_ops.h>
+#include <martello/callbacks/summaries.h>
 #include <martello/callbacks/wrappers.h>
 #include <martello/codec/crc32c.h>
 #include <martello/codec/event.h>
@@ -53,6 +58,8 @@
 #include <martello/loop/callback_group.h>
 #include <martello/loop/commit_point.h>
 #include <martello/loop/interrupt.h>
+#include <martello/loop/monitor.h>
+#include <martello/loop/monitors.h>
 #include <martello/loop/session_init.h>
 #include <martello/loop/stop_training.h>
 #include <martello/loop/train_context.h>
