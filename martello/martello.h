@@ -1,5 +1,6 @@
 #pragma once
-// Everything a program needs.
+// Everything a program needs to build and run graphs. Trainers, callbacks and monitors have headers of their own
+// (martello/train, callbacks, loop) for as long as they are incomplete.
 #include <martello/autodiff/gradients.h>
 #include <martello/base/append_file.h>
 #include <martello/base/checked.h>
@@ -13,13 +14,6 @@
 #include <martello/base/state.h>
 #include <martello/base/strings.h>
 #include <martello/base/threads.h>
-#include <martello/callbacks/monitors/plot.h>
-#include <martello/callbacks/monitors/scalar_printer.h>
-#include <martello/callbacks/monitors/stats_file.h>
-#include <martello/callbacks/monitors/writers.h>
-#include <martello/callbacks/run_update_ops.h>
-#include <martello/callbacks/summaries.h>
-#include <martello/callbacks/wrappers.h>
 #include <martello/codec/crc32c.h>
 #include <martello/codec/event.h>
 #include <martello/codec/event_encoder.h>
@@ -52,18 +46,6 @@
 #include <martello/graph/subgraph.h>
 #include <martello/graph/tensor.h>
 #include <martello/graph/verify.h>
-#include <martello/input/feed_input.h>
-#include <martello/input/input_source.h>
-#include <martello/loop/callback.h>
-#include <martello/loop/callback_group.h>
-#include <martello/loop/commit_point.h>
-#include <martello/loop/interrupt.h>
-#include <martello/loop/monitor.h>
-#include <martello/loop/monitors.h>
-#include <martello/loop/session_init.h>
-#include <martello/loop/stop_training.h>
-#include <martello/loop/train_context.h>
-#include <martello/loop/train_loop.h>
 #include <martello/models/activation.h>
 #include <martello/models/activations.h>
 #include <martello/models/arg_scope.h>
@@ -184,13 +166,3 @@
 #include <martello/tower/tower_func.h>
 #include <martello/tower/tower_function.h>
 #include <martello/tower/tower_handle.h>
-#include <martello/train/gan_trainer.h>
-#include <martello/train/launch.h>
-#include <martello/train/model_desc.h>
-#include <martello/train/multi_cost_trainer.h>
-#include <martello/train/parallel_mode.h>
-#include <martello/train/single_cost_trainer.h>
-#include <martello/train/tower_trainer.h>
-#include <martello/train/train_config.h>
-#include <martello/train/train_end.h>
-#include <martello/train/trainer.h>

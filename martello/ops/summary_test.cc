@@ -59,7 +59,8 @@ TEST(summary, a_bare_scalar_is_shown_under_its_name) {
 TEST(summary, entries_survive_the_text_of_the_graph) {
   GraphScope g;
   g.graph().collections().add(kSummaries, create_histogram_summary("a b", placeholder({3}, f32, "x")));
-  const auto entries = parse_graph(g.graph().text()).collections().get(kSummaries);
+  const Graph read = parse_graph(g.graph().text());
+  const auto entries = read.collections().get(kSummaries);
   ASSERT_EQ(entries.size(), 1u);
   EXPECT_EQ(summary_of(entries[0]).tag, "a b");
   EXPECT_EQ(summary_of(entries[0]).kind, SummaryKind::histogram);

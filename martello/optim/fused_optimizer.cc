@@ -2,12 +2,12 @@
 
 #include <martello/autodiff/gradients.h>
 #include <martello/base/error.h>
+#include <martello/base/name_pattern.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/sparse_optimizer_update.h>
 #include <martello/optim/groups.h>
-#include <martello/base/name_pattern.h>
 
 #include <algorithm>
 #include <optional>

@@ -3,6 +3,8 @@
 #include <martello/base/error.h>
 #include <martello/base/strings.h>
 
+#include <algorithm>
+
 namespace martello {
 namespace {
 
@@ -40,19 +42,27 @@ KernelChoices KernelChoices::parse(std::string_view text) {
 
 std::string KernelChoices::str() const {
   std::string text = martello::str(kHead, "\n");
-  for (const auto& [node, kernel] : names_) text += martello::str(node, kArrow, kernel, "\n");
+  for (const auto& [node, kernel] : entries_) text += martello::str(node, kArrow, kernel, "\n");
   return text;
 }
 
+size_t KernelChoices::place_of(const std::string& node) const {
+  const auto is_before = [](const Entry& entry, const std::string& wanted) { return entry.node < wanted; };
+  return static_cast<size_t>(std::lower_bound(entries_.begin(), entries_.end(), node, is_before) - entries_.begin());
+}
+
 const std::string* KernelChoices::find(const std::string& node) const {
-  const auto it = names_.find(node);
-  return it == names_.end() ? nullptr : &it->second;
+  const size_t at = place_of(node);
+  return at < entries_.size() && entries_[at].node == node ? &entries_[at].kernel : nullptr;
 }
 
 void KernelChoices::set(const std::string& node, const std::string& kernel) {
   MARTELLO_CHECK(is_line(node) && is_line(kernel), "[kernel choices] ", quoted(node), " and ", quoted(kernel),
                  " must be one line each, without ", quoted(kArrow), ".");
-  names_[node] = kernel;
+  const size_t at = place_of(node);
+  if (at == entries_.size() || entries_[at].node != node)
+    entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(at), {node, {}});
+  entries_[at].kernel = kernel;
 }
 
 }  // namespace martello

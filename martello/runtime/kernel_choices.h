@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +20,19 @@ class KernelChoices {
   static KernelChoices parse(std::string_view text);
   std::string str() const;
 
-  size_t size() const { return names_.size(); }
+  size_t size() const { return entries_.size(); }
   const std::string* find(const std::string& node) const;  // the kernel's name, or null
   void set(const std::string& node, const std::string& kernel);
   bool operator==(const KernelChoices&) const = default;
 
  private:
-  std::map<std::string, std::string> names_;
+  struct Entry {
+    std::string node, kernel;
+    bool operator==(const Entry&) const = default;
+  };
+  size_t place_of(const std::string& node) const;  // where it stands or would stand
+
+  std::vector<Entry> entries_;  // by node; a map's header would cost every user's program
 };
 
 }  // namespace martello

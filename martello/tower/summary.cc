@@ -82,8 +82,7 @@ Operation add_moving_average(Tensor x, const std::string& name, const MovingSumm
   std::string variable = "EMA/" + name;
   std::replace(variable.begin(), variable.end(), ':', '_');  // "split:1" is no name of a node
   const Variable state = raw_variable(
-      variable,
-      {.shape = {2}, .dtype = f64, .initializer = zeros(), .trainable = false, .kind = VariableKind::local});
+      variable, {.shape = {2}, .dtype = f64, .initializer = zeros(), .trainable = false, .kind = VariableKind::local});
   const NameScope scope(state.handle().name() + "/");
   const Tensor pair =
       cast(x, f64) * constant(HostTensor::of<double>({1, 0})) + constant(HostTensor::of<double>({0, 1}));

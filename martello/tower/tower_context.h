@@ -2,7 +2,6 @@
 #include <martello/graph/collections.h>
 #include <martello/ops/variable.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,9 +52,13 @@ class TowerContext {
   template <class T>
   static std::vector<T> added_since(const Collections& before, const Collections& now, CollectionKey<T> key) {
     const std::vector<T> old = before.get(key);
-    std::vector<T> list = now.get(key);
-    std::erase_if(list, [&](const T& item) { return std::find(old.begin(), old.end(), item) != old.end(); });
-    return list;
+    std::vector<T> added;
+    for (const T& item : now.get(key)) {
+      bool is_old = false;
+      for (const T& other : old) is_old = is_old || other == item;
+      if (!is_old) added.push_back(item);
+    }
+    return added;
   }
 
  private:

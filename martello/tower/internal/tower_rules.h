@@ -24,8 +24,8 @@ struct ModelNode {
 // What must be the same in every training tower.
 struct TowerModel {
   std::string tower;
-  std::vector<AskedVariable> variables;  // in the order of the first request
-  std::vector<ModelNode> nodes;          // in the order of creation
+  std::vector<AskedVariable> variables;   // in the order of the first request
+  std::vector<ModelNode> nodes;           // in the order of creation
   std::vector<std::string> input_shapes;  // as text, in which all unknown sizes are alike
   size_t num_outputs = 0;
 };
