@@ -106,7 +106,8 @@ class Table:
 
     def __init__(self, results, args):
         self.lines, self.missed = [], []
-        self.bars = BF16_BARS if args.precision == "bf16" else BARS
+        is_bf16 = args.precision == "bf16"
+        self.bars, self.memory_bars = (BF16_BARS, {}) if is_bf16 else (BARS, MEMORY_BARS)
         for work in args.works:
             self.lines += [f"### {work}", ""]
             figures = results.figures.get(work, {})
@@ -123,7 +124,7 @@ class Table:
         others = sorted(figures, key=lambda p: min(figures[p]["ms"]))
         best = next((p for p in others if p != OURS_F32), "best")
         bars = {best if p == "best" else p: bar for p, bar in self.bars.get(work, {}).items()}
-        memory_bars = MEMORY_BARS.get(work, {})
+        memory_bars = self.memory_bars.get(work, {})
         self.lines += ["| program | ms per step | ours is faster by | at least | MiB | ours takes | at most |",
                        "|---|---:|---:|---:|---:|---:|---:|", f"| **martello** | {ms:.4f} | | | {memory:.0f} | | |"]
         for name in others:

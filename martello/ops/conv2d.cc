@@ -86,7 +86,7 @@ std::optional<Attrs> widened(const KernelPlan& plan) {
   attrs.widen = true;
   auto problem = internal::conv_problem(direction, plan.op.where(), plan.in, plan.out, attrs);
   problem.dtype = bf16;
-  const bool is_for_it = internal::is_for_library(problem) && internal::gains_by_bf16(problem);
+  const bool is_for_it = internal::is_for_library(problem) && internal::gains_by_bf16(problem, direction);
   const bool has_it = is_for_it && !internal::wanted_kernel(plan.op, problem, direction, plan.threads).is_null();
   return has_it ? std::optional(Attrs(attrs)) : std::nullopt;
 }
