@@ -76,7 +76,7 @@ constinit const OpDef op_gru_cell = {
     .gradient = cell_gradient,
     .cpu = gru_cell_cpu,
     .in_place = {{{2, 0}}},
-    .rows = Rows::same,
+    .rows_of = internal::gate_rows,
     .cost = cell_cost,
     .family = "Sequences",
 };
@@ -91,7 +91,7 @@ constinit const OpDef op_gru_cell_grad = {
     .gradient = [](const GradContext& c) { return internal::gradient_of_primitives(c, cell_grad_of_primitives); },
     .cpu = gru_cell_grad_cpu,
     .in_place = {{{2, 2}}},
-    .rows = Rows::same,
+    .rows_of = internal::gate_rows,
     .cost = cell_cost,
     .family = "Sequences",
 };

@@ -73,7 +73,7 @@ constinit const OpDef op_lstm_cell = {
     .gradient = cell_gradient,
     .cpu = lstm_cell_cpu,
     .in_place = {{{0, 2}, {1, 1}}},
-    .rows = Rows::same,
+    .rows_of = internal::gate_rows,
     .cost = cell_cost,
     .family = "Sequences",
 };
@@ -88,7 +88,7 @@ constinit const OpDef op_lstm_cell_grad = {
     .gradient = [](const GradContext& c) { return internal::gradient_of_primitives(c, cell_grad_of_primitives); },
     .cpu = lstm_cell_grad_cpu,
     .in_place = {{{0, 0}, {4, 1}}},
-    .rows = Rows::same,
+    .rows_of = internal::gate_rows,
     .cost = cell_cost,
     .family = "Sequences",
 };

@@ -115,6 +115,22 @@ TEST(Found, classes_are_no_rows) {
   EXPECT_THROW(prediction_incorrect(logits, constant(HostTensor::full({}, i32, 0))), InvalidArgument);
 }
 
+TEST(Found, gates_of_one_sample_are_no_rows) {
+  GraphScope scope;
+  const Tensor mask = placeholder({4}, boolean, "mask"), c = constant(HostTensor::of<float>({1}));
+  const Tensor gates = boolean_mask(constant(HostTensor::of<float>({1, 2, 3, 4})), mask);
+  EXPECT_THROW(add_operation(op_lstm_cell, {gates, c}, Attrs(LstmAttrs{}), "cell"), InvalidArgument);
+}
+
+TEST(Found, batches_of_a_gather_have_as_many_rows_as_its_indices) {
+  GraphScope scope;
+  const Masked masked;
+  const Tensor x = constant(HostTensor::of<float>({1, 2, 3, 4, 5, 6}, {3, 2}));
+  const Tensor indices = masked.rows(constant(HostTensor::of<int64_t>({0, 1, 1}, {3, 1})));
+  const Tensor y = gather(x, indices, {.axis = 1, .batch_dims = 1});
+  EXPECT_THROW(Session(Graph::current()).eval(y, masked.feeds), InvalidArgument);
+}
+
 TEST(Found, a_random_op_counts_with_a_variable) {
   GraphScope scope;
   const Tensor counter = constant(HostTensor({2}, i64));

@@ -1,11 +1,15 @@
 #pragma once
 #include <martello/graph/op_def.h>
+#include <martello/ops/dims.h>
 
 #include <functional>
 #include <vector>
 
 // What the ops of recurrent cells and sequences share.
 namespace martello::internal {
+
+// Dimension 0 of a single sample's gates counts gates, not rows.
+inline Rows gate_rows(const ShapeContext& c, size_t) { return same_if(c.in[0].shape.rank() > 1); }
 
 // n * size, unknown when size is.
 int64_t times(int64_t n, int64_t size);
