@@ -132,6 +132,7 @@ struct OpDef {
   // this input pass. Decides instead of `rows`.
   Rows (*rows_of)(const ShapeContext&, size_t input) = nullptr;
   bool has_rows_by_position = false;  // output i has the rows of input i, whatever the other inputs have
+  bool broadcasts = false;            // an input of one row, or of fewer dimensions, is repeated beside the others
   Cost (*cost)(std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs&) = nullptr;
   // Precision::bf16. The attributes with which inputs 0 and 1 of this node are bf16 while sums and outputs stay f32;
   // none where it has no such kernel or would gain nothing. An op without the function always computes in f32.

@@ -64,6 +64,7 @@ constexpr OpDef fused_op(const char* name, const char* doc) {
           .attrs = &attrs_type<FusedAttrs>,
           .gradient = not_differentiable,
           .cpu = fused_cpu,
+          .broadcasts = true,
           .cost = fused_cost,
           .family = "Made by passes"};
 }

@@ -16,11 +16,9 @@ Kernel gather_cpu(const KernelPlan& plan) {
   const RowBlocks planned{x.num_elements(0, a.batch_dims), x.num_elements(a.batch_dims, axis), x[axis],
                           x.num_elements(axis + 1, x.rank()), indices.num_elements(a.batch_dims, indices.rank())};
   const int64_t planned_rows = axis > 0 ? x[0] : 1, out_rows = plan.out[0].shape.rank() > 0 ? plan.out[0].shape[0] : 1;
-  Kernel kernel([=, batch_dims = a.batch_dims, width = size_of(plan.in[0].dtype), index = RowIndex(plan, 1, {x[axis]}),
-                 where = plan.op.where()](const KernelRun& run) {
+  Kernel kernel([=, batch_dims = a.batch_dims, width = size_of(plan.in[0].dtype),
+                 index = RowIndex(plan, 1, {x[axis]})](const KernelRun& run) {
     RowBlocks blocks = planned;
-    MARTELLO_CHECK(batch_dims == 0 || run.in_rows(0) == run.in_rows(1), where, "x has ", run.in_rows(0),
-                   " rows in this run but indices have ", run.in_rows(1), ": their sizes depend on different data.");
     if (batch_dims > 0 && planned_rows > 0) blocks.batch = planned.batch / planned_rows * run.in_rows(0);
     if (batch_dims == 0 && axis > 0 && planned_rows > 0) blocks.middle = planned.middle / planned_rows * run.in_rows(0);
     if (axis == 0) {

@@ -146,7 +146,8 @@ constinit const OpDef op_broadcast_like = {
           return TensorList{sum_to_like(c.grad(0), c.input(0)), Tensor()};
         },
     .cpu = broadcast_cpu,
-    .rows = Rows::same,
+    .rows_of = elementwise_rows,
+    .broadcasts = true,
     .cost = elementwise_cost,
     .family = "Shapes",
 };

@@ -27,6 +27,7 @@ constinit const OpDef op_matmul = {
           const auto& attrs = c.attrs<MatmulAttrs>();
           return internal::matmul_rows(c, input, attrs.transpose_a, attrs.transpose_b);
         },
+    .broadcasts = true,
     .cost = [](std::span<const TensorSpec> in, std::span<const TensorSpec> out,
                const Attrs& attrs) { return internal::matmul_cost(in, out, attrs.get<MatmulAttrs>().transpose_a); },
     .widened =

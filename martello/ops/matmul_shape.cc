@@ -50,7 +50,7 @@ TensorSpec matmul_spec(const ShapeContext& c, const MatmulAttrs& attrs, const ch
 Rows matmul_rows(const ShapeContext& c, size_t input, bool transpose_a, bool transpose_b) {
   const int ra = c.in[0].shape.rank(), rb = c.in[1].shape.rank();
   const int own = input == 0 ? ra : rb, other = input == 0 ? rb : ra;
-  if (own > 2) return same_if(own >= other);
+  if (own > 2) return same_if(elementwise_rows(c, input) == Rows::same);
   if (other > 2) return Rows::refused;
   if (input == 0) return transpose_a ? Rows::reduced : Rows::same;
   return transpose_b ? Rows::refused : Rows::reduced;

@@ -172,7 +172,7 @@ constinit const OpDef op_strided_slice_grad = {
         },
     .cpu = strided_slice_grad_cpu,
     .rows_of = [](const ShapeContext& c,
-                  size_t) { return same_if(is_whole(c.attrs<StridedSliceGradAttrs>().slice, 0)); },
+                  size_t input) { return same_if(input == 0 && is_whole(c.attrs<StridedSliceGradAttrs>().slice, 0)); },
     .cost = internal::copy_cost,
     .family = "Shapes",
 };

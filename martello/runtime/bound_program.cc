@@ -198,10 +198,10 @@ void BoundProgram::load_rows(BoundStep& s) {
 
 // Inputs that agree in their bounds may still differ in the rows they really have.
 void BoundProgram::check_same_rows(const BoundStep& s) const {
-  const int64_t rows = rows_[static_cast<size_t>(program_->values[static_cast<size_t>(s.step->out[0])].rows_cell)];
+  const int first = s.step->row_inputs[0];
   for (int i : s.step->row_inputs)
-    MARTELLO_CHECK(s.run.in_[i].rows == rows, "[", s.step->op, " '", s.step->node, "'] input ", i, " has ",
-                   s.run.in_[i].rows, " rows in this run but another has ", rows,
+    MARTELLO_CHECK(s.run.in_[i].rows == s.run.in_[first].rows, "[", s.step->op, " '", s.step->node, "'] input ", i,
+                   " has ", s.run.in_[i].rows, " rows in this run but input ", first, " has ", s.run.in_[first].rows,
                    ": their sizes depend on different data.");
 }
 

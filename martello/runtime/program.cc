@@ -26,7 +26,27 @@ bool Program::has_update() const {
 
 namespace {
 
-bool has_step(const OpNode& node) { return !needs_no_kernel(*node.def) && !gives_nothing(node); }
+// Inputs that must have as many rows as each other in every run: all whose rows pass as those of an input that depends
+// on data do, unless they are repeated beside it.
+std::vector<int> find_row_inputs(const OpNode& node) {
+  const auto first = std::find_if(node.inputs.begin(), node.inputs.end(), has_dynamic_rows);
+  if (first == node.inputs.end() || node.def->has_rows_by_position) return {};
+  const Rows passed = rows_of(node, static_cast<size_t>(first - node.inputs.begin()));
+  if (passed != Rows::same && !node.def->broadcasts) return {};
+  std::vector<int> list;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Tensor& x = node.inputs[i];
+    const bool is_beside = x.rank() > 0 && x.shape()[0] == first->shape()[0] && rows_of(node, i) == passed;
+    const bool is_repeated = node.def->broadcasts && !has_dynamic_rows(x) && x.rank() > 0 && x.shape()[0] == 1;
+    if (is_beside && !is_repeated) list.push_back(static_cast<int>(i));
+  }
+  return list;
+}
+
+// A node of empty results still says when rows do not go together.
+bool has_step(const OpNode& node) {
+  return !needs_no_kernel(*node.def) && (!gives_nothing(node) || find_row_inputs(node).size() > 1);
+}
 
 class Compiler {
  public:
@@ -194,20 +214,6 @@ class Compiler {
     }
     if (s.phase == Phase::compute) segment_of_stage_[s.stage] = static_cast<int>(segments.size()) - 1;
     return segments.back();
-  }
-
-  // Inputs whose dimension 0 is that of output 0, so that they must have as many rows in every run.
-  std::vector<int> find_row_inputs(const OpNode& node) {
-    std::vector<int> list;
-    if (node.outputs.empty() || !node.outputs[0].has_dynamic_rows || node.def->has_rows_by_position) return list;
-    const Shape& y = node.outputs[0].shape;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const Shape& x = node.inputs[i].shape();
-      const bool is_dynamic = program_->values[static_cast<size_t>(value_of(node.inputs[i]))].rows_cell >= 0;
-      const bool is_tied = is_dynamic || (x.rank() > 0 && x.rank() >= y.rank() && x[0] == y[0] && x[0] != 1);
-      if (is_tied && rows_of(node, i) == Rows::same) list.push_back(static_cast<int>(i));
-    }
-    return list;
   }
 
   ProgramStep make_step(OpNode& node, int threads) try {

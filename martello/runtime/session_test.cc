@@ -5,7 +5,6 @@
 #include <martello/ops/activation.h>
 #include <martello/ops/assign.h>
 #include <martello/ops/binary.h>
-#include <martello/ops/boolean_mask.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/random.h>
@@ -173,40 +172,6 @@ TEST(Session, concurrent_updates_are_not_lost) {
     });
   for (auto& t : threads) t.join();
   EXPECT_EQ(s.eval(v).scalar<int64_t>(), 801);
-}
-
-TEST(Session, rows_that_depend_on_data_flow_through_row_wise_ops) {
-  GraphScope g;
-  auto x = placeholder({kUnknown, 2}, f32, "x");
-  auto mask = placeholder({kUnknown}, boolean, "mask");
-  auto kept = boolean_mask(x, mask);
-  auto y = square(kept) + 1;
-  auto total = reduce_sum(y), mean = reduce_mean(y);
-  Session s;
-  auto run = s.prepare({y, total, mean}, {x, mask});
-  for (int keep = 0; keep <= 4; ++keep) {
-    HostTensor m({4}, boolean);
-    for (int i = 0; i < keep; ++i) m.set(i, 1);
-    run.feed(0, HostTensor::full({4, 2}, f32, 2));
-    run.feed(1, m);
-    run.run();
-    EXPECT_EQ(run.value(0).shape(), Shape(keep, 2));
-    EXPECT_EQ(run.value(1).scalar<float>(), static_cast<float>(10 * keep));
-    if (keep > 0) {
-      EXPECT_EQ(run.value(2).scalar<float>(), 5);
-    }
-  }
-}
-
-TEST(Session, rows_of_different_data_do_not_mix) {
-  GraphScope g;
-  auto x = placeholder({4}, f32, "x");
-  auto a = boolean_mask(x, placeholder({4}, boolean, "m")), b = boolean_mask(x, placeholder({4}, boolean, "n"));
-  auto y = a + b;
-  Session s;
-  const auto m = HostTensor::of<bool>({true, false, true, false}), n = HostTensor::of<bool>({true, true, true, false});
-  EXPECT_NO_THROW(s.run(y, {{x, HostTensor({4}, f32)}, {"m", m}, {"n", m}}));
-  EXPECT_THROW(s.run(y, {{x, HostTensor({4}, f32)}, {"m", m}, {"n", n}}), InvalidArgument);
 }
 
 TEST(Session, random_ops_differ_from_run_to_run_and_agree_between_sessions) {

@@ -198,7 +198,7 @@ WRONG_PROGRAM(an_op_given_attributes_of_another, "[softmax 'prob']", "attributes
   HERE add_operation(op_softmax, {x}, Attrs(CumsumAttrs{}), "prob");
 }
 
-WRONG_PROGRAM(a_sum_of_rows_that_depend_on_different_data, "'sum'", "2 rows", "1") {
+WRONG_PROGRAM(a_sum_of_rows_that_depend_on_different_data, "'sum'", "0 has 2", "1") {
   const Tensor x = constant(HostTensor({3, 2}, f32)), m = input({3}, boolean, "m"), n = input({3}, boolean, "n");
   const Tensor a = boolean_mask(x, m, "a"), b = boolean_mask(x, n, "b");
   HERE const Tensor y = add(a, b, "sum");

@@ -33,23 +33,13 @@ std::vector<int> inputs_with_rows(std::span<const TensorSpec> in, const Shape& c
   return list;
 }
 
-struct RunRows {
-  std::vector<int> inputs;
-  bool may_repeat = false;  // a planned row of 1 stands for none too
-  std::string where;
-
-  // -1: as planned.
-  int64_t of(const KernelRun& run) const {
-    if (inputs.empty()) return -1;
-    int64_t rows = run.in_rows(inputs[0]);
-    for (int i : inputs) {
-      MARTELLO_CHECK(may_repeat || run.in_rows(i) == rows, where, "input ", i, " has ", run.in_rows(i),
-                     " rows in this run but another has ", rows, ": their sizes depend on different data.");
-      rows = std::min(rows, run.in_rows(i));
-    }
-    return rows;
-  }
-};
+// Of this run; -1: as planned. They differ only where a row of 1 is repeated over none.
+int64_t fewest_rows(const KernelRun& run, const std::vector<int>& inputs) {
+  if (inputs.empty()) return -1;
+  int64_t rows = run.in_rows(inputs[0]);
+  for (int i : inputs) rows = std::min(rows, run.in_rows(i));
+  return rows;
+}
 
 }  // namespace
 
@@ -57,13 +47,13 @@ Kernel program_kernel(const KernelPlan& plan, const cpu::ElementwiseProgram& pro
                       const std::optional<cpu::Reduction>& reduction) {
   const std::vector<Shape> shapes = shapes_of(plan.in);
   const ElementwiseKernel kernel(program, computed, shapes, reduction);
-  const RunRows rows{inputs_with_rows(plan.in, computed), computed.rank() > 0 && computed[0] == 1, plan.op.where()};
-  const auto run_program = [kernel, rows, inputs = plan.in.size(), outputs = plan.out.size()](const KernelRun& run) {
+  const auto run_program = [kernel, with_rows = inputs_with_rows(plan.in, computed), inputs = plan.in.size(),
+                            outputs = plan.out.size()](const KernelRun& run) {
     const void* in[cpu::kMaxElementwiseInputs];
     void* out[cpu::kMaxElementwiseOutputs];
     for (size_t i = 0; i < inputs; ++i) in[i] = run.in_[i].data;
     for (size_t i = 0; i < outputs; ++i) out[i] = run.out_[i].data;
-    kernel.run(in, out, run.scratch, run.threads, rows.of(run));
+    kernel.run(in, out, run.scratch, run.threads, fewest_rows(run, with_rows));
   };
   return Kernel(run_program).scratch(kernel.scratch_bytes(plan.threads));
 }

@@ -39,6 +39,7 @@ constexpr OpDef elementwise_op(const char* name, const char* doc, NameList input
           .gradient = gradient,
           .rows = Rows::same,
           .rows_of = elementwise_rows,
+          .broadcasts = true,
           .cost = elementwise_cost};
 }
 

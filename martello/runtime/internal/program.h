@@ -33,7 +33,7 @@ struct ProgramStep {
   int threads = 1;
   bool has_dynamic_rows = false;
   Rows rows = Rows::refused;
-  std::vector<int> row_inputs;  // whose rows are those of output 0
+  std::vector<int> row_inputs;  // which have as many rows as each other
   std::vector<int> waits;       // events of other devices
   int signal = -1;
   int derived = -1;  // the derived form that it makes
