@@ -3,6 +3,7 @@
 // (martello/train, callbacks, loop) for as long as they are incomplete.
 #include <martello/autodiff/gradients.h>
 #include <martello/base/append_file.h>
+#include <martello/base/atomic_file.h>
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/base/log.h>
@@ -19,6 +20,7 @@
 #include <martello/codec/event_encoder.h>
 #include <martello/codec/histogram.h>
 #include <martello/codec/png.h>
+#include <martello/codec/safetensors.h>
 #include <martello/data/bad_samples.h>
 #include <martello/data/combine.h>
 #include <martello/data/dataflow.h>
