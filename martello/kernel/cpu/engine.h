@@ -69,6 +69,7 @@ struct ReduceStep {
   ReduceKind kind = ReduceKind::sum;
   int64_t outer = 0, reduced = 0, inner = 0, blocks = 0;
   int64_t merged = 1;                      // rows per merged row
+  int64_t columns = 0;                     // of a stretch of a row of at least the lanes
   int64_t items = 0, items_per_chunk = 1;  // an item is one block, or one stretch of columns of it
   const void* x = nullptr;                 // or null: computed by `span`
   const SpanRun* span = nullptr;

@@ -12,55 +12,75 @@ struct RowStretch {
   int64_t rows, columns, stride;
   const T* next;   // where reading goes on after these rows, or null: no need to ask for anything ahead
   bool is_first;   // y holds nothing yet
-  bool streaming;  // y, which is then aligned to the vector, goes past the caches
+  bool streaming;  // y goes past the caches
 };
 
 // Prefetchers give up at the end of each stretch, so the next rows are asked for by hand; into the second cache, as
 // rows of a power of two would push each other out of the first.
 inline void ask_for(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
-// y = y + R rows of x.
+// Elements from p on until one is aligned to the vector.
+template <class T>
+int64_t elements_to_aligned(const T* p) {
+  return static_cast<int64_t>((kVecBytes - reinterpret_cast<uintptr_t>(p) % kVecBytes) % kVecBytes / sizeof(T));
+}
+
+// y = sums + R rows of x, or the R rows where there are no sums yet.
 template <class T, class Op, int R>
-void add_rows(const RowStretch<T>& s, const T* x, bool is_first, const T* next, T* y) {
+void add_rows(const RowStretch<T>& s, const T* x, const T* sums, const T* next, T* y, bool streaming) {
   constexpr int64_t w = Vec<T>::kLanes, line = 64 / static_cast<int64_t>(sizeof(T));
-  int64_t i = 0;
+  const auto part = [&](int64_t i, int64_t n) {
+    Vec<T> sum = load_valid<T, Op>(x + i, n);
+    if (sums) sum = Op::apply(load_valid<T, Op>(sums + i, n), sum);
+    for (int r = 1; r < R; ++r) sum = Op::apply(sum, load_valid<T, Op>(x + r * s.stride + i, n));
+    store_valid(y + i, n, sum);
+  };
+  int64_t i = streaming ? smaller(elements_to_aligned(y), s.columns) : 0;
+  if (i > 0) part(0, i);
   for (; i + line <= s.columns; i += line) {
     for (int r = 0; next && r < R; ++r) ask_for(next + r * s.stride + i);
     for (int64_t k = i; k < i + line; k += w) {
-      Vec<T> sum = is_first ? Vec<T>::load(x + k) : Op::apply(Vec<T>::load(y + k), Vec<T>::load(x + k));
+      Vec<T> sum = sums ? Op::apply(Vec<T>::load(sums + k), Vec<T>::load(x + k)) : Vec<T>::load(x + k);
       for (int r = 1; r < R; ++r) sum = Op::apply(sum, Vec<T>::load(x + r * s.stride + k));
-      if (s.streaming) stream(y + k, sum);
+      if (streaming) stream(y + k, sum);
       else sum.store(y + k);
     }
   }
-  for (; i < s.columns; i += w) {
-    const int64_t rest = s.columns - i;
-    Vec<T> sum = load_valid<T, Op>(x + i, rest);
-    if (!is_first) sum = Op::apply(load_valid<T, Op>(y + i, rest), sum);
-    for (int r = 1; r < R; ++r) sum = Op::apply(sum, load_valid<T, Op>(x + r * s.stride + i, rest));
-    store_valid(y + i, rest, sum);
-  }
+  for (; i < s.columns; i += w) part(i, s.columns - i);
 }
 
 template <class T, class Op, int R>
-void add_last_rows(const RowStretch<T>& s, const T* x, int64_t count, bool is_first, T* y) {
+void add_last_rows(const RowStretch<T>& s, int64_t count, const T* sums, T* y) {
   if constexpr (R > 0) {
-    if (count == R) return add_rows<T, Op, R>(s, x, is_first, nullptr, y);
-    return add_last_rows<T, Op, R - 1>(s, x, count, is_first, y);
+    if (count < R) return add_last_rows<T, Op, R - 1>(s, count, sums, y);
+    add_rows<T, Op, R>(s, s.x + (s.rows - R) * s.stride, sums, nullptr, y, s.streaming);
   }
 }
 
-// Four rows at a time, so that y is touched seldom; more would push each other out of the first cache where rows are a
-// power of two. Very few rows go at once.
+// Sums that are to go past the caches stay here until the last rows join them.
+template <class T, class Op, int R>
+void add_groups_of_rows(const RowStretch<T>& s, T* y) {
+  alignas(64) T kept[kMostColumnBytes / sizeof(T)];
+  const T* sums = s.is_first ? nullptr : y;
+  int64_t r = 0;
+  for (; r + R <= s.rows; r += R) {
+    const bool is_last = r + R == s.rows;
+    const T* next = s.next && !is_last ? s.x + (r + R) * s.stride : s.next;
+    T* to = s.streaming && !is_last ? kept : y;
+    add_rows<T, Op, R>(s, s.x + r * s.stride, sums, next, to, s.streaming && is_last);
+    sums = to;
+  }
+  add_last_rows<T, Op, R - 1>(s, s.rows - r, sums, y);
+}
+
+// Several rows at a time, so that y is touched seldom: four, as more that are a power of two apart would push each
+// other out of the first cache; eight of those within a page. Very few rows go at once.
 template <class T, class Op>
 void add_long_rows(const RowStretch<T>& s, T* y) {
-  if (s.rows < 8) return add_last_rows<T, Op, 7>(s, s.x, s.rows, s.is_first, y);
-  int64_t r = 0;
-  for (; r + 4 <= s.rows; r += 4) {
-    const T* next = s.next && r + 4 < s.rows ? s.x + (r + 4) * s.stride : s.next;
-    add_rows<T, Op, 4>(s, s.x + r * s.stride, s.is_first && r == 0, next, y);
-  }
-  add_last_rows<T, Op, 3>(s, s.x + r * s.stride, s.rows - r, s.is_first && r == 0, y);
+  constexpr int64_t kPage = 4096 / static_cast<int64_t>(sizeof(T));
+  if (s.rows < 8) add_last_rows<T, Op, 7>(s, s.rows, s.is_first ? nullptr : y, y);
+  else if (s.stride <= kPage) add_groups_of_rows<T, Op, 8>(s, y);
+  else add_groups_of_rows<T, Op, 4>(s, y);
 }
 
 // Rows that lie one behind the other and fit into G vectors: y is in registers, and memory is read in order. The last

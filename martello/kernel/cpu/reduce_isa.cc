@@ -14,40 +14,53 @@ class Source {
   // `n` elements from `begin` on, at most kMost of them. The tile is used again by the next call.
   const T* get(int64_t begin, int64_t n) {
     if (step_.x) return static_cast<const T*>(step_.x) + begin;
-    void* outputs[] = {tile_};
+    return compute(begin, n, 0);
+  }
+  // The same into the tile from `at` on.
+  const T* compute(int64_t begin, int64_t n, int64_t at) {
+    void* outputs[] = {tile_ + at};
     const SpanRun run{step_.span->plan, step_.span->inputs, outputs, begin, false};
     run_range<T>(run, begin, begin + n);
     return tile_;
   }
   static constexpr int64_t kMost = kReduceTileBytes / static_cast<int64_t>(sizeof(T));
+  // What the first cache holds beside that which it is computed from.
+  static constexpr int64_t kAtOnce = 8192 / static_cast<int64_t>(sizeof(T));
 
  private:
   const ReduceStep& step_;
   alignas(64) T tile_[kMost];
 };
 
-// inner == 1: whole rows, several at a time, or blocks of long ones.
+// Rows of more than the lanes, or blocks of such, one behind the other from `begin` on.
 template <class T, class Op>
-void reduce_row_items(const ReduceStep& step, int64_t first, int64_t last, Source<T>& source) {
+void reduce_long_rows(Source<T>& source, int64_t begin, int64_t rows, int64_t n, T* y) {
+  reduce_rows_by<T, Op>(rows, y, [&](int64_t r) { return long_row_vector<T, Op>(source.get(begin + r * n, n), n); });
+}
+
+// Whole rows of inner == 1. Those of which many fit into the tile are computed together.
+template <class T, class Op>
+void reduce_whole_rows(const ReduceStep& step, int64_t first, int64_t last, Source<T>& source) {
+  constexpr int64_t w = Vec<T>::kLanes;
   T* y = static_cast<T*>(step.y);
-  if (step.blocks == 1) {
-    // Short rows are fast in whole vectors of results.
-    constexpr int64_t w = Vec<T>::kLanes;
-    const int64_t n = step.reduced, fit = Source<T>::kMost / n;
-    const int64_t most = step.x ? last - first : fit > w ? fit / w * w : fit;
-    for (int64_t rows; first < last; first += rows) {
-      rows = smaller(last - first, most);
-      reduce_rows<T, Op>(source.get(first * n, rows * n), rows, n, y + first, step.may_stream);
-    }
-    return;
+  const int64_t n = step.reduced;
+  if (n * w > Source<T>::kMost) return reduce_long_rows<T, Op>(source, first * n, last - first, n, y + first);
+  const int64_t most = step.x ? last - first : n * w > Source<T>::kAtOnce ? w : Source<T>::kAtOnce / n / w * w;
+  for (int64_t rows; first < last; first += rows) {
+    rows = smaller(last - first, most);
+    reduce_rows<T, Op>(source.get(first * n, rows * n), rows, n, y + first, step.may_stream);
   }
-  // Full blocks of a row lie one after the other, like rows.
-  const int64_t block = kBlockRows * step.merged, most = step.x ? last - first : Source<T>::kMost / block;
+}
+
+// Blocks of rows of inner == 1. Full ones lie one after the other, like rows.
+template <class T, class Op>
+void reduce_row_blocks(const ReduceStep& step, int64_t first, int64_t last, Source<T>& source) {
+  const int64_t block = kBlockRows * step.merged;
   for (int64_t count; first < last; first += count) {
-    const int64_t row = first / step.blocks, begin = first % step.blocks * block, rest = step.reduced - begin;
-    count = rest < block ? 1 : smaller(smaller(rest / block, last - first), most);
-    const int64_t n = smaller(block, rest);
-    reduce_rows<T, Op>(source.get(row * step.reduced + begin, count * n), count, n, y + first, false);
+    const int64_t row = first / step.blocks, k = first % step.blocks, full = step.blocks - 1 - k;
+    count = full == 0 ? 1 : smaller(full, last - first);
+    const int64_t n = full == 0 ? step.reduced - k * block : block, begin = row * step.reduced + k * block;
+    reduce_long_rows<T, Op>(source, begin, count, n, static_cast<T*>(step.y) + first);
   }
 }
 
@@ -56,59 +69,80 @@ template <class T, class Op>
 void reduce_narrow_items(const ReduceStep& step, int64_t first, int64_t last, Source<T>& source) {
   const int64_t block = kBlockRows * step.merged;
   for (; first < last; ++first) {
-    const int64_t outer = first / step.blocks, begin = first % step.blocks * block;
-    const int64_t rows = smaller(block, step.reduced - begin);
+    const int64_t outer = first / step.blocks, k = first % step.blocks, begin = k * block;
+    const int64_t rows = k + 1 < step.blocks ? block : step.reduced - begin;
     const T* x = source.get((outer * step.reduced + begin) * step.inner, rows * step.inner);
     reduce_narrow<T, Op>(x, rows, step.inner, step.merged, static_cast<T*>(step.y) + first * step.inner);
   }
 }
 
-// Where an item of wide rows lies: one block of rows, one stretch of columns.
-struct WideItem {
-  int64_t x, y, rows, columns;
-};
-template <class T>
-WideItem wide_item(const ReduceStep& step, int64_t item) {
-  // A few blocks, of which the last may be short, go side by side, so that threads have like shares of it.
-  constexpr int64_t kFewBlocks = 8;
-  const int64_t stretches = (step.inner + kColumns<T> - 1) / kColumns<T>, per_outer = step.blocks * stretches;
-  const int64_t outer = item / per_outer, i = item % per_outer;
-  const bool by_columns = step.blocks < kFewBlocks;
-  const int64_t block = by_columns ? i % step.blocks : i / stretches;
-  const int64_t column = (by_columns ? i / step.blocks : i % stretches) * kColumns<T>, begin = block * kBlockRows;
-  return {(outer * step.reduced + begin) * step.inner + column, (outer * step.blocks + block) * step.inner + column,
-          smaller(kBlockRows, step.reduced - begin), smaller(kColumns<T>, step.inner - column)};
-}
-
-// Where reading goes on after an item; the short last block of a few is not worth asking for.
-template <class T>
-const T* next_item(const ReduceStep& step, int64_t item) {
-  if (wide_item<T>(step, item).rows < 8) return nullptr;
-  for (int64_t next = item + 1; next < step.items && next <= item + 2; ++next) {
-    const WideItem at = wide_item<T>(step, next);
-    if (at.rows >= 8) return static_cast<const T*>(step.x) + at.x;
+// Items of wide rows, one after the other: where they lie. Counted on, as divisions would cost as much as short items.
+class WideItems {
+ public:
+  WideItems(const ReduceStep& step, int64_t item)
+      : step_(step),
+        stretches_((step.inner + step.columns - 1) / step.columns),
+        stretch_(item % stretches_),
+        block_(item / stretches_ % step.blocks),
+        outer_(item / stretches_ / step.blocks) {}
+  void next() {
+    if (++stretch_ < stretches_) return;
+    stretch_ = 0;
+    if (++block_ < step_.blocks) return;
+    block_ = 0;
+    ++outer_;
   }
-  return nullptr;
-}
+  int64_t x() const { return (outer_ * step_.reduced + block_ * kBlockRows) * step_.inner + stretch_ * step_.columns; }
+  int64_t y() const { return (outer_ * step_.blocks + block_) * step_.inner + stretch_ * step_.columns; }
+  int64_t rows() const { return block_ + 1 < step_.blocks ? kBlockRows : step_.reduced - block_ * kBlockRows; }
+  int64_t columns() const { return smaller(step_.columns, step_.inner - stretch_ * step_.columns); }
+
+ private:
+  const ReduceStep& step_;
+  int64_t stretches_, stretch_, block_, outer_;
+};
 
 // x in memory.
 template <class T, class Op>
-void reduce_stored_item(const ReduceStep& step, int64_t item) {
-  const WideItem at = wide_item<T>(step, item);
-  T* y = static_cast<T*>(step.y) + at.y;
-  const bool streaming = step.may_stream && at.rows < 8 && reinterpret_cast<uintptr_t>(y) % kVecBytes == 0;
-  const T* x = static_cast<const T*>(step.x) + at.x;
-  add_all_rows<T, Op>({x, at.rows, at.columns, step.inner, next_item<T>(step, item), true, streaming}, y);
+void reduce_stored_items(const ReduceStep& step, int64_t first, int64_t last) {
+  const T* x = static_cast<const T*>(step.x);
+  WideItems at(step, first);
+  for (int64_t item = first; item < last; ++item) {
+    T* y = static_cast<T*>(step.y) + at.y();
+    RowStretch<T> s{x + at.x(), at.rows(), at.columns(), step.inner, nullptr, true, false};
+    s.streaming = step.may_stream && s.rows < kBlockRows;
+    at.next();
+    if (s.rows >= 8 && item + 1 < step.items) s.next = x + at.x();
+    add_all_rows<T, Op>(s, y);
+  }
+}
+
+// Several rows meet y at once, a piece of each at a time, so that all of it stays in the first cache.
+template <class T, class Op>
+void add_computed_rows(const WideItems& at, int64_t row, int64_t rows, int64_t stride, Source<T>& source, T* y) {
+  constexpr int64_t kPiece = 4096 / static_cast<int64_t>(sizeof(T));
+  for (int64_t i = 0, n; i < at.columns(); i += n) {
+    n = smaller(kPiece, at.columns() - i);
+    const T* x = nullptr;
+    for (int64_t r = 0; r < rows; ++r) x = source.compute(at.x() + (row + r) * stride + i, n, r * n);
+    add_all_rows<T, Op>({x, rows, n, n, nullptr, row == 0, false}, y + i);
+  }
 }
 
 template <class T, class Op>
-void reduce_computed_item(const ReduceStep& step, int64_t item, Source<T>& source) {
-  const WideItem at = wide_item<T>(step, item);
-  const int64_t at_once = at.columns == step.inner ? Source<T>::kMost / at.columns : 1;
-  for (int64_t row = 0; row < at.rows; row += at_once) {
-    const int64_t n = smaller(at_once, at.rows - row);
-    const T* x = source.get(at.x + row * step.inner, n * at.columns);
-    add_all_rows<T, Op>({x, n, at.columns, at.columns, nullptr, row == 0, false}, static_cast<T*>(step.y) + at.y);
+void reduce_computed_items(const ReduceStep& step, int64_t first, int64_t last, Source<T>& source) {
+  constexpr int64_t kRowsAtOnce = 4;
+  WideItems at(step, first);
+  for (int64_t item = first; item < last; ++item, at.next()) {
+    T* y = static_cast<T*>(step.y) + at.y();
+    const int64_t columns = at.columns(), fit = columns == step.inner ? Source<T>::kAtOnce / columns : 0;
+    for (int64_t row = 0, n; row < at.rows(); row += n) {
+      n = smaller(fit > 1 ? fit : kRowsAtOnce, at.rows() - row);
+      if (fit <= 1) add_computed_rows<T, Op>(at, row, n, step.inner, source, y);
+      else
+        add_all_rows<T, Op>(
+            {source.get(at.x() + row * columns, n * columns), n, columns, columns, nullptr, row == 0, false}, y);
+    }
   }
 }
 
@@ -116,12 +150,13 @@ template <class T, class Op>
 void reduce_items(const ReduceStep& step, int64_t first, int64_t last) {
   Source<T> source(step);
   if (step.inner == 1) {
-    reduce_row_items<T, Op>(step, first, last, source);
+    (step.blocks == 1 ? reduce_whole_rows<T, Op> : reduce_row_blocks<T, Op>)(step, first, last, source);
   } else if (step.inner < kLanes<T>) {
     reduce_narrow_items<T, Op>(step, first, last, source);
+  } else if (step.x) {
+    reduce_stored_items<T, Op>(step, first, last);
   } else {
-    for (int64_t item = first; item < last; ++item)
-      step.x ? reduce_stored_item<T, Op>(step, item) : reduce_computed_item<T, Op>(step, item, source);
+    reduce_computed_items<T, Op>(step, first, last, source);
   }
 }
 
@@ -130,10 +165,10 @@ template <class T>
 void divide(const ReduceStep& step, int64_t first, int64_t last) {
   T* y = static_cast<T*>(step.y);
   int64_t begin = first * step.inner, end = last * step.inner;
-  if (step.inner >= kLanes<T>) {
-    const int64_t stretches = (step.inner + kColumns<T> - 1) / kColumns<T>;
-    begin = first / stretches * step.inner + first % stretches * kColumns<T>;
-    end = last / stretches * step.inner + last % stretches * kColumns<T>;
+  if (step.columns < step.inner) {
+    const WideItems from(step, first), to(step, last);
+    begin = from.y();
+    end = to.y();
   }
   const T divisor = static_cast<T>(step.divisor);
   for (int64_t i = begin; i < end; ++i) y[i] /= divisor;

@@ -32,8 +32,6 @@ struct Min {
 
 template <class T>
 constexpr int64_t kLanes = kLaneBytes / static_cast<int64_t>(sizeof(T));
-template <class T>
-constexpr int64_t kColumns = kColumnBytes / static_cast<int64_t>(sizeof(T));
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -18,7 +18,7 @@ Vec<T> short_row_vector(const T* x, int64_t last) {
   return lanes[0];
 }
 
-// The lanes of a row of n <= one block, more than the lanes, folded to one vector.
+// The lanes of a row of n < two blocks, more than the lanes, folded to one vector.
 template <class T, class Op>
 Vec<T> long_row_vector(const T* x, int64_t n) {
   constexpr int64_t w = Vec<T>::kLanes, vectors = kLanes<T> / w;
@@ -49,18 +49,18 @@ Vec<T> fold_rows(const Vec<T>* rows) {
   }
 }
 
-// y[r] = all of x[r, 0 .. n), where row_vector(x) folds a row to one vector.
+// y[r] = all of row r, which row_vector(r) folds to one vector.
 template <class T, class Op, class RowVector>
-void reduce_rows_by(const T* x, int64_t rows, int64_t n, T* y, RowVector row_vector) {
+void reduce_rows_by(int64_t rows, T* y, RowVector row_vector) {
   constexpr int w = Vec<T>::kLanes;
   Vec<T> vectors[w];
   int64_t r = 0;
-  for (; r + w <= rows; r += w, x += w * n) {
-    for (int k = 0; k < w; ++k) vectors[k] = row_vector(x + k * n);
+  for (; r + w <= rows; r += w) {
+    for (int k = 0; k < w; ++k) vectors[k] = row_vector(r + k);
     fold_rows<T, Op, 1>(vectors).store(y + r);
   }
   if (r == rows) return;
-  for (int k = 0; k < w; ++k) vectors[k] = r + k < rows ? row_vector(x + k * n) : Op::neutral();
+  for (int k = 0; k < w; ++k) vectors[k] = r + k < rows ? row_vector(r + k) : Op::neutral();
   store_first(y + r, rows - r, fold_rows<T, Op, 1>(vectors));
 }
 
@@ -71,15 +71,15 @@ void reduce_short_rows(const T* x, int64_t rows, int64_t n, T* y) {
   if constexpr (V > 1) {
     if (n <= before) return reduce_short_rows<T, Op, V - 1>(x, rows, n, y);
   }
-  reduce_rows_by<T, Op>(x, rows, n, y, [=](const T* row) { return short_row_vector<T, Op, V>(row, n - before); });
+  reduce_rows_by<T, Op>(rows, y, [=](int64_t r) { return short_row_vector<T, Op, V>(x + r * n, n - before); });
 }
 
-// y[r] = all of x[r, 0 .. n), n <= one block; y of short rows may be streamed.
+// y[r] = all of x[r, 0 .. n), n < two blocks; y of short rows may be streamed.
 template <class T, class Op>
 void reduce_rows(const T* x, int64_t rows, int64_t n, T* y, bool may_stream) {
   constexpr int w = Vec<T>::kLanes;
   if (n > kLanes<T>)
-    return reduce_rows_by<T, Op>(x, rows, n, y, [n](const T* row) { return long_row_vector<T, Op>(row, n); });
+    return reduce_rows_by<T, Op>(rows, y, [=](int64_t r) { return long_row_vector<T, Op>(x + r * n, n); });
   const int64_t packed = n <= w ? rows / w * w : 0;
   const bool streaming = may_stream && reinterpret_cast<uintptr_t>(y) % kVecBytes == 0;
   if (packed > 0) reduce_packed_rows<T, Op, w>(x, packed, n, y, streaming);
@@ -112,7 +112,7 @@ void merged_rest(const T* x, int64_t n, int64_t width, int64_t first, int64_t co
   }
 }
 
-// y[k] = all of x[0 .. rows, k], rows <= one block, 1 < inner < lanes. Lanes beyond a merged row hold numbers of the
+// y[k] = all of x[0 .. rows, k], rows < two blocks, 1 < inner < lanes. Lanes beyond a merged row hold numbers of the
 // next one and are never used.
 template <class T, class Op>
 void reduce_narrow(const T* x, int64_t rows, int64_t inner, int64_t merged, T* y) {

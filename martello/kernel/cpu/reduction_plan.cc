@@ -64,6 +64,13 @@ int64_t largest_intermediate(const ReductionPlan& plan, const Shape& shape, DTyp
   return most;
 }
 
+// Long stretches read fastest; short ones are many where threads would have too few.
+int64_t stretch_columns(int64_t blocks, int64_t inner, DType dtype) {
+  constexpr int64_t kEnoughItems = 32, kFewColumnBytes = 4096;
+  const int64_t most = kMostColumnBytes / size_of(dtype), few = kFewColumnBytes / size_of(dtype);
+  return std::min(inner, blocks * ceil_div(inner, most) >= kEnoughItems ? most : few);
+}
+
 }  // namespace
 
 ReduceKind ReductionPlan::step_kind() const {
@@ -109,7 +116,7 @@ ReductionPlan make_reduction_plan(const Shape& shape, const Reduction& reduction
 }
 
 ReduceStep make_step(ReduceKind kind, int64_t outer, int64_t reduced, int64_t inner, DType dtype) {
-  const int64_t lanes = kLaneBytes / size_of(dtype), columns = kColumnBytes / size_of(dtype);
+  const int64_t lanes = kLaneBytes / size_of(dtype);
   ReduceStep step;
   step.kind = kind;
   step.outer = outer;
@@ -117,10 +124,10 @@ ReduceStep make_step(ReduceKind kind, int64_t outer, int64_t reduced, int64_t in
   step.inner = inner;
   while (inner > 0 && step.merged * inner < lanes) step.merged *= 2;
   const int64_t block_rows = kBlockRows * step.merged;
-  step.blocks = ceil_div(reduced, block_rows);
-  const int64_t stretches = inner < lanes ? 1 : ceil_div(inner, columns);
-  step.items = outer * step.blocks * stretches;
-  const int64_t item_elements = std::min(reduced, block_rows) * std::min(inner, stretches > 1 ? columns : inner);
+  step.blocks = reduced > 0 ? std::max<int64_t>(reduced / block_rows, 1) : 0;
+  step.columns = inner < lanes ? inner : stretch_columns(outer * step.blocks, inner, dtype);
+  step.items = outer * step.blocks * (inner > 0 ? ceil_div(inner, step.columns) : 0);
+  const int64_t item_elements = std::min(reduced, block_rows) * step.columns;
   step.items_per_chunk = align_up(ceil_div(kChunkElements, std::max<int64_t>(item_elements, 1)), inner == 1 ? 16 : 1);
   return step;
 }

@@ -166,21 +166,23 @@ TEST(Reduction, sum_of_16_million_tenths_is_accurate) {
 std::vector<float> sum_by_blocks(std::vector<float> x, int64_t rows, int64_t n) {
   while (rows > 1) {
     std::vector<float> y;
-    for (int64_t first = 0; first < rows; first += 32) {
+    const int64_t blocks = std::max<int64_t>(1, rows / 32);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t first = block * 32, last = block + 1 < blocks ? first + 32 : rows;
       for (int64_t k = 0; k < n; ++k) {
         float sum = x[static_cast<size_t>(first * n + k)];
-        for (int64_t r = first + 1; r < std::min(rows, first + 32); ++r) sum += x[static_cast<size_t>(r * n + k)];
+        for (int64_t r = first + 1; r < last; ++r) sum += x[static_cast<size_t>(r * n + k)];
         y.push_back(sum);
       }
     }
     x = std::move(y);
-    rows = (rows + 31) / 32;
+    rows = blocks;
   }
   return x;
 }
 TEST(Reduction, wide_rows_are_added_block_by_block) {
-  for (int64_t n : {64, 100, 256, 257, 1024, 1500}) {
-    for (int64_t rows : {1, 2, 7, 8, 15, 32, 33, 300, 1100}) {
+  for (int64_t n : {64, 100, 256, 257, 1024, 1500, 5000}) {
+    for (int64_t rows : {1, 2, 7, 8, 15, 32, 33, 63, 64, 95, 300, 1100, 2111}) {
       const auto x = numbers<float>(rows * n, 1);
       const auto expected = sum_by_blocks(x, rows, n);
       for (Isa isa : isas_here())
@@ -190,17 +192,21 @@ TEST(Reduction, wide_rows_are_added_block_by_block) {
   }
 }
 
+// Larger than any cache here, so that results are streamed, also to where vectors are not aligned.
 TEST(Reduction, streamed_results_of_few_rows_are_the_same) {
-  const int64_t n = last_level_cache_bytes() / 4 / 3 / 16 * 16 + 1008;
-  const auto x = numbers<float>(3 * n, 1);
-  const auto y = reduce(x, Shape(3, n), {Kind::sum, {0}, false}, host_isa(), 2);
-  for (int64_t k = 0; k < n; ++k) {
-    const auto at = static_cast<size_t>(k), row = static_cast<size_t>(n);
-    ASSERT_EQ(y[at], (x[at] + x[row + at]) + x[2 * row + at]) << k;
+  for (int64_t rows : {3, 11}) {
+    const int64_t n = last_level_cache_bytes() / 4 / (2 * rows) + 1003;
+    const auto x = numbers<float>(2 * rows * n, 1);
+    const auto y = reduce(x, Shape(2, rows, n), {Kind::sum, {1}, false}, host_isa(), 2);
+    for (int64_t k = 0; k < 2 * n; ++k) {
+      const int64_t first = k / n * rows * n + k % n;
+      float sum = x[static_cast<size_t>(first)];
+      for (int64_t r = 1; r < rows; ++r) sum += x[static_cast<size_t>(first + r * n)];
+      ASSERT_EQ(y[static_cast<size_t>(k)], sum) << rows << " rows, " << k;
+    }
   }
 }
 
-// Larger than any cache here, so that results are streamed, also to where vectors are not aligned.
 TEST(Reduction, streamed_results_of_short_rows_are_the_same) {
   const int64_t rows = last_level_cache_bytes() / 4 / 7 + 1003;
   const auto x = numbers<float>(rows * 7, 1);
