@@ -57,11 +57,11 @@ T* out(const KernelRun& run, int i) {
   return static_cast<T*>(run.out_[i].data);
 }
 
-// Results beyond the caches go past them, unless they take the place of what is read.
+// Results go past the caches where these do not hold them beside what is read, unless they take its place.
 template <class T>
 bool is_streamed(const T* y, std::initializer_list<const T*> read, int64_t elements) {
-  return std::ranges::find(read, y) == read.end() &&
-         elements * static_cast<int64_t>(sizeof(T)) > cpu::last_level_cache_bytes();
+  const auto bytes = static_cast<int64_t>((read.size() + 1) * sizeof(T));
+  return std::ranges::find(read, y) == read.end() && elements * bytes > cpu::last_level_cache_bytes();
 }
 
 template <class T>

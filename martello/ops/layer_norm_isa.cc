@@ -17,17 +17,41 @@ void normalize_row(const T* x, const T* gamma, const T* beta, T* y, int64_t n, T
   });
 }
 
+// Moments of R rows that fit into the first cache together, step by step: each step of a row waits for the one before,
+// not for those of other rows.
+template <int R, class T>
+void moments_of_short_rows(const T* x, int64_t n, T* mean, T* variance) {
+  T m[R], squares[R];
+  for (int r = 0; r < R; ++r) m[r] = tile_mean(x + r * n, n);
+  for (int r = 0; r < R; ++r) squares[r] = tile_squares(x + r * n, n, m[r]);
+  for (int r = 0; r < R; ++r) {
+    mean[r] = m[r];
+    variance[r] = static_cast<T>(static_cast<double>(squares[r]) / static_cast<double>(n));
+  }
+}
+template <class T>
+void moments_of_row(const T* x, int64_t n, T* mean, T* variance) {
+  double m, squares;
+  row_moments(x, n, &m, &squares);
+  *mean = static_cast<T>(m);
+  *variance = static_cast<T>(squares / static_cast<double>(n));
+}
+
 template <class T>
 void normalize(const T* x, const T* gamma, const T* beta, T* y, T* mean, T* variance, int64_t rows, int64_t n,
                double epsilon, bool streaming) {
+  constexpr int R = 4, kShortRow = 4096 / static_cast<int>(sizeof(T));
   streaming = streaming && is_vector_aligned(y) && n % Vec<T>::kLanes == 0;
-  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
-    double m, squares;
-    row_moments(x, n, &m, &squares);
-    mean[r] = static_cast<T>(m);
-    variance[r] = static_cast<T>(squares / static_cast<double>(n));
-    const T factor = static_cast<T>(inverse_root(static_cast<double>(variance[r]), epsilon));
-    (streaming ? normalize_row<true, T> : normalize_row<false, T>)(x, gamma, beta, y, n, mean[r], factor);
+  const auto put_row = streaming ? normalize_row<true, T> : normalize_row<false, T>;
+  for (int64_t r = 0, count; r < rows; r += count) {
+    count = n > 0 && n <= kShortRow && r + R <= rows ? R : 1;
+    if (count == R) moments_of_short_rows<R>(x + r * n, n, mean + r, variance + r);
+    else moments_of_row(x + r * n, n, mean + r, variance + r);
+    T factors[R];
+    for (int64_t k = 0; k < count; ++k)
+      factors[k] = static_cast<T>(inverse_root(static_cast<double>(variance[r + k]), epsilon));
+    for (int64_t k = 0; k < count; ++k)
+      put_row(x + (r + k) * n, gamma, beta, y + (r + k) * n, n, mean[r + k], factors[k]);
   }
   if (streaming) _mm_sfence();
 }
@@ -91,8 +115,8 @@ RowSlope<T> row_slope(const T* x, const T* gamma, const T* dy, int64_t n, T mean
 template <bool streaming, class T>
 void gradient_by(const T* x, const T* gamma, const T* mean, const T* variance, const T* dy, T* dx, T* dgamma, T* dbeta,
                  int64_t rows, int64_t n, double epsilon) {
-  // Long rows side by side would push each other out of the first cache.
-  constexpr int R = 4, kShortRow = 2048 / static_cast<int>(sizeof(T));
+  // Rows side by side stay in the second cache.
+  constexpr int R = 4, kShortRow = 32768 / static_cast<int>(sizeof(T));
   for (int64_t i = 0; i < n; ++i) dgamma[i] = dbeta[i] = 0;
   RowSlope<T> slopes[R];
   int64_t r = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 
@@ -38,9 +39,12 @@ ChannelSlope<T> operator+(const ChannelSlope<T>& q, int64_t i) {
   return {q.a + i, q.b + i, q.c + i};
 }
 
-template <class Y>
-bool streams(const void* x, const Y* y, int64_t elements) {
-  return x != y && elements * static_cast<int64_t>(sizeof(Y)) > cpu::last_level_cache_bytes();
+// Results go past the caches where these do not hold them beside what is read, unless they take its place.
+template <class T, class Y>
+bool streams(std::initializer_list<const T*> read, const Y* y, int64_t elements) {
+  const auto is_y = [y](const T* x) { return static_cast<const void*>(x) == y; };
+  const auto bytes = static_cast<int64_t>(read.size() * sizeof(T) + sizeof(Y));
+  return std::ranges::none_of(read, is_y) && elements * bytes > cpu::last_level_cache_bytes();
 }
 
 }  // namespace
@@ -198,7 +202,7 @@ void ChannelPass<T>::gradient_sums(const T* x, const T* dy, const ChannelAffine<
 
 template <class T>
 void ChannelPass<T>::normalize(const T* x, T* y, const ChannelAffine<T>& p, int threads) const {
-  const bool streaming = streams(x, y, view_.segments * count_ * view_.channels);
+  const bool streaming = streams({x}, y, view_.segments * count_ * view_.channels);
   if (view_.is_last)
     for_items(nullptr, threads, [&](const Item& item) {
       cpu::column_loops<T>().normalize(x + item.at, y + item.at, item.block, p + item.number, streaming);
@@ -211,7 +215,7 @@ void ChannelPass<T>::normalize(const T* x, T* y, const ChannelAffine<T>& p, int 
 
 template <class T>
 void ChannelPass<T>::normalize_bf16(const T* x, uint16_t* y, const ChannelAffine<T>& p, int threads) const {
-  const bool streaming = streams(x, y, view_.segments * count_ * view_.channels);
+  const bool streaming = streams({x}, y, view_.segments * count_ * view_.channels);
   for_items(nullptr, threads, [&](const Item& i) {
     cpu::column_loops<T>().normalize_bf16(x + i.at, y + i.at, i.block, p + i.number, streaming);
   });
@@ -220,7 +224,7 @@ void ChannelPass<T>::normalize_bf16(const T* x, uint16_t* y, const ChannelAffine
 template <class T>
 void ChannelPass<T>::gradient_bf16(const T* x, const T* dy, uint16_t* dx, const ChannelAffine<T>& p,
                                    const ChannelSlope<T>& q, int threads) const {
-  const bool streaming = streams(dy, dx, view_.segments * count_ * view_.channels);
+  const bool streaming = streams({x, dy}, dx, view_.segments * count_ * view_.channels);
   for_items(nullptr, threads, [&](const Item& i) {
     cpu::column_loops<T>().gradient_bf16(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number,
                                          streaming);
@@ -230,7 +234,7 @@ void ChannelPass<T>::gradient_bf16(const T* x, const T* dy, uint16_t* dx, const 
 template <class T>
 void ChannelPass<T>::gradient(const T* x, const T* dy, T* dx, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
                               int threads) const {
-  const bool streaming = x != dx && streams(dy, dx, view_.segments * count_ * view_.channels);
+  const bool streaming = streams({x, dy}, dx, view_.segments * count_ * view_.channels);
   if (view_.is_last)
     for_items(nullptr, threads, [&](const Item& i) {
       cpu::column_loops<T>().gradient(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number, streaming);

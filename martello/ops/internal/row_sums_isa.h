@@ -37,28 +37,32 @@ inline void put_wide(Wide<T> y, T* to, int64_t lanes) {
   else y.store_first(to, lanes);
 }
 
-// Mean of n > 0 elements, and the sum of their squared distances from it.
+// Mean of n > 0 elements.
 template <class T>
-inline void tile_moments(const T* x, int64_t n, T* mean, T* squares) {
-  RowSums<T, 1> sum, distances;
+inline T tile_mean(const T* x, int64_t n) {
+  RowSums<T, 1> sum;
   sum.run(n, [&](int64_t i, Wide<T>* s, int64_t lanes) { *s = *s + wide(x + i, lanes, T{0}); });
-  *mean = sum.total(0) / static_cast<T>(n);
-  const Wide<T> m(*mean);
+  return sum.total(0) / static_cast<T>(n);
+}
+// The sum of their squared distances from it.
+template <class T>
+inline T tile_squares(const T* x, int64_t n, T mean) {
+  const Wide<T> m(mean);
+  RowSums<T, 1> distances;
   distances.run(n, [&](int64_t i, Wide<T>* s, int64_t lanes) {
-    const Wide<T> d = wide(x + i, lanes, *mean) - m;
+    const Wide<T> d = wide(x + i, lanes, mean) - m;
     *s = *s + d * d;
   });
-  *squares = distances.total(0);
+  return distances.total(0);
 }
 
-// The same of any number of elements, NaN of none.
+// Both, of any number of elements; NaN of none.
 template <class T>
 inline void row_moments(const T* x, int64_t n, double* mean, double* squares) {
   *mean = *squares = n > 0 ? 0 : __builtin_nan("");
   for (int64_t first = 0; first < n; first += kRowTile) {
     const int64_t count = n - first < kRowTile ? n - first : kRowTile;
-    T m, q;
-    tile_moments(x + first, count, &m, &q);
+    const T m = tile_mean(x + first, count), q = tile_squares(x + first, count, m);
     const double all = static_cast<double>(first + count), d = static_cast<double>(m) - *mean;
     const double share = static_cast<double>(count) / all;
     *squares = first == 0 ? static_cast<double>(q)
