@@ -1,5 +1,6 @@
 #include <martello/ops/cumsum.h>
 #include <martello/ops/internal/axis_view.h>
+#include <martello/ops/internal/column_calls.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -8,7 +9,7 @@ namespace martello {
 namespace {
 
 using internal::AxisView;
-constexpr int64_t kColumns = 64, kRows = 4;
+constexpr int64_t kMostColumns = 512, kRows = 4;
 
 template <class T>
 T wrapping_sum(T a, T b) {
@@ -20,10 +21,11 @@ T wrapping_sum(T a, T b) {
   }
 }
 
-// At most kColumns neighbouring columns of n elements. x and y may be the same.
+// At most kMostColumns neighbouring columns of n elements. x and y may be the same.
 template <class T>
 void cumsum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns, const CumsumAttrs& a) {
-  T sum[kColumns] = {};
+  T sum[kMostColumns];
+  std::fill_n(sum, columns, T{0});
   for (int64_t i = 0; i < n; ++i) {
     const int64_t row = (a.reverse ? n - 1 - i : i) * stride;
     for (int64_t j = 0; j < columns; ++j) {
@@ -72,12 +74,13 @@ template <class T>
 Kernel cumsum_kernel(const AxisView& view, const CumsumAttrs& a) {
   if (view.inner == 1) return cumsum_of_rows<T>(view, a);
   return Kernel([=](const KernelRun& run) {
-    const int64_t n = view.size(run), groups = ceil_div(view.inner, kColumns), items = view.outer(run) * groups;
+    const int64_t n = view.size(run), most = internal::columns_per_call(view.outer(run), view.inner, kMostColumns);
+    const int64_t groups = ceil_div(view.inner, most), items = view.outer(run) * groups;
     const T* x = static_cast<const T*>(run.in_[0].data);
     T* y = static_cast<T*>(run.out_[0].data);
-    internal::for_rows(run.threads, items, n * std::min(kColumns, view.inner), [&](int64_t i) {
-      const int64_t column = i % groups * kColumns, at = i / groups * n * view.inner + column;
-      cumsum_columns(x + at, y + at, n, view.inner, std::min(kColumns, view.inner - column), a);
+    internal::for_rows(run.threads, items, n * std::min(most, view.inner), [&](int64_t i) {
+      const int64_t column = i % groups * most, at = i / groups * n * view.inner + column;
+      cumsum_columns(x + at, y + at, n, view.inner, std::min(most, view.inner - column), a);
     });
   });
 }

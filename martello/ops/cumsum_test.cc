@@ -43,8 +43,9 @@ OP_TEST(cumsum, row("vector", randn({37}), {}), row("columns", randn({5, 70}), {
         row("reverse", randn({4, 9}), {.axis = 1, .reverse = true}),
         row("both", randn({4, 9}), {.axis = 0, .exclusive = true, .reverse = true}),
         row("integers", integers({6, 80}, -9, 9, i32), {.axis = 0}),
-        row("long integers", integers({80, 6}, -9, 9, i64), {.axis = 1}), row("nothing", randn({0, 3}), {.axis = 0}),
-        row("rank six", randn({2, 1, 3, 2, 2, 3}), {.axis = -4}));
+        row("long integers", integers({80, 6}, -9, 9, i64), {.axis = 1}),
+        row("many columns of integers", integers({3, 8203}, -9, 9, i32), {.axis = 0}),
+        row("nothing", randn({0, 3}), {.axis = 0}), row("rank six", randn({2, 1, 3, 2, 2, 3}), {.axis = -4}));
 
 OP_REFUSES(cumsum, axis_out_of_range,
            [] {

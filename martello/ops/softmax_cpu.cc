@@ -2,6 +2,7 @@
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/strided_copy.h>
 #include <martello/ops/internal/axis_view.h>
+#include <martello/ops/internal/column_calls.h>
 #include <martello/ops/internal/softmax_loops.h>
 #include <martello/ops/softmax.h>
 
@@ -34,8 +35,7 @@ Kernel for_floating(DType dtype, F f) {
 
 int64_t rows_per_call(int64_t n) { return std::min(cpu::kSoftmaxRows, internal::rows_per_chunk(n)); }
 
-// Columns of one call: a few blocks of lanes, so that the second and third pass find the data in the cache.
-constexpr int64_t kColumns = 64;
+constexpr int64_t kMostColumns = 256;
 
 // Calls row_loop(first row, rows) for groups of rows, or column_loop(outer, first column, columns).
 template <class RowLoop, class ColumnLoop>
@@ -46,10 +46,11 @@ void run_groups(const AxisView& view, const KernelRun& run, RowLoop row_loop, Co
     return parallel_for(run.threads, ceil_div(outer, group),
                         [&](int64_t c) { row_loop(c * group, std::min(group, outer - c * group), n); });
   }
-  const int64_t groups = ceil_div(view.inner, kColumns);
-  internal::for_rows(run.threads, outer * groups, n * kColumns, [&](int64_t i) {
-    const int64_t first = i % groups * kColumns;
-    column_loop(i / groups, first, std::min(kColumns, view.inner - first), n);
+  const int64_t group = internal::columns_per_call(outer, view.inner, kMostColumns);
+  const int64_t groups = ceil_div(view.inner, group);
+  internal::for_rows(run.threads, outer * groups, n * group, [&](int64_t i) {
+    const int64_t first = i % groups * group;
+    column_loop(i / groups, first, std::min(group, view.inner - first), n);
   });
 }
 

@@ -1,3 +1,4 @@
+#include <martello/ops/internal/softmax_columns_isa.h>
 #include <martello/ops/internal/softmax_loops.h>
 #include <martello/ops/internal/softmax_short_isa.h>
 
@@ -108,52 +109,34 @@ void logsumexp_rows(const T* x, T* y, int64_t rows, int64_t n) {
   for (int64_t r = 0; r < rows; ++r) y[r] += shift[r];
 }
 
-// Calls f(first column, lanes, largest element of each column).
-template <class T, class F>
-void for_columns(const T* x, int64_t n, int64_t stride, int64_t columns, F f) {
-  for_blocks<T>(columns, [&](int64_t j, int64_t lanes) {
-    Wide<T> m(static_cast<T>(kMinusInf));
-    for (int64_t i = 0; i < n; ++i) m = larger(load(x + i * stride + j, lanes), m);
-    f(j, lanes, m);
-  });
-}
-
-// Terms go to y unless that is null. x and y start at the block's first column.
-template <class Exp, class T>
-Wide<T> column_exp_sum(const T* x, T* y, Wide<T> shift, int64_t n, int64_t stride, int64_t lanes) {
-  Wide<T> sum(T{0});
-  for (int64_t i = 0; i < n; ++i) {
-    const Wide<T> e = map([](Vec<T> v) { return Exp::of(v); }, load(x + i * stride, lanes) - shift);
-    if (y) store(e, y + i * stride, lanes);
-    sum = sum + e;
-  }
-  return sum;
-}
-
 template <class T>
 void softmax_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns) {
-  for_columns(x, n, stride, columns, [&](int64_t j, int64_t lanes, Wide<T> m) {
-    const Wide<T> sum = column_exp_sum<ShiftedExp>(x + j, y + j, m, n, stride, lanes);
-    const Wide<T> factor = map([](Vec<T> s) { return Vec<T>(1) / s; }, sum);
-    for (int64_t i = j; i < j + n * stride; i += stride) store(load(y + i, lanes) * factor, y + i, lanes);
+  for_column_groups(x, n, stride, columns, [&](const auto& group, int64_t j) {
+    const auto m = group.largest(), sum = group.template exp_sum<ShiftedExp>(m, y + j);
+    const auto factor = sum.of([](Vec<T> s) { return Vec<T>(1) / s; });
+    for (int64_t i = j; i < j + n * stride; i += stride)
+      for (int b = 0; b < group.kBlocks; ++b) group.put(group.get(y + i, b) * factor.block[b], y + i, b);
   });
 }
 
 template <class T>
 void log_softmax_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns) {
-  for_columns(x, n, stride, columns, [&](int64_t j, int64_t lanes, Wide<T> m) {
-    const Wide<T> log_sum = log(column_exp_sum<ShiftedExp>(x + j, static_cast<T*>(nullptr), m, n, stride, lanes));
-    for (int64_t i = j; i < j + n * stride; i += stride) store((load(x + i, lanes) - m) - log_sum, y + i, lanes);
+  for_column_groups(x, n, stride, columns, [&](const auto& group, int64_t j) {
+    const auto m = group.largest(), sum = group.template exp_sum<ShiftedExp>(m, nullptr);
+    const auto log_sum = sum.of([](Vec<T> s) { return log(s); });
+    for (int64_t i = j; i < j + n * stride; i += stride)
+      for (int b = 0; b < group.kBlocks; ++b)
+        group.put((group.get(x + i, b) - m.block[b]) - log_sum.block[b], y + i, b);
   });
 }
 
 template <class T>
 void logsumexp_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t columns) {
-  for_columns(x, n, stride, columns, [&](int64_t j, int64_t lanes, Wide<T> m) {
+  for_column_groups(x, n, stride, columns, [&](const auto& group, int64_t j) {
     const auto finite = [](Vec<T> v) { return select(v - v == Vec<T>(0), v, Vec<T>(0)); };
-    const Wide<T> shift = map(finite, m);
-    const Wide<T> sum = column_exp_sum<FullExp>(x + j, static_cast<T*>(nullptr), shift, n, stride, lanes);
-    store(log(sum) + shift, y + j, lanes);
+    const auto shift = group.largest().of(finite), sum = group.template exp_sum<FullExp>(shift, nullptr);
+    const auto log_sum = sum.of([](Vec<T> s) { return log(s); });
+    for (int b = 0; b < group.kBlocks; ++b) group.put(log_sum.block[b] + shift.block[b], y + j, b);
   });
 }
 

@@ -74,7 +74,8 @@ OP_TEST(softmax, twice(softmax_row("few classes", randn({4, 7}), -1)), softmax_r
         twice(softmax_row("first axis", randn({5, 37}), 0)), softmax_row("middle axis", randn({3, 5, 7}), 1),
         softmax_row("many rows", randn({150, 10}), 1), softmax_row("two blocks", randn({7, 23}), 1),
         softmax_row("four blocks", randn({7, 31}), 1), softmax_row("rank six", randn({2, 1, 3, 2, 2, 3}), -3),
-        softmax_row("no rows", randn({0, 4}), 1), softmax_row("no classes", randn({4, 0}), 1),
+        value_only(softmax_row("many columns", randn({3, 4101}), 0)), softmax_row("no rows", randn({0, 4}), 1),
+        softmax_row("no classes", randn({4, 0}), 1),
         value_only(softmax_row("large logits", HostTensor::of<double>({1000, 999, -1000, 0}), 0)),
         value_only(softmax_row("masked", HostTensor::of<double>({-kInf, 1, 2, -kInf}), 0)));
 
@@ -83,11 +84,12 @@ OP_TEST(log_softmax, twice(log_softmax_row("few classes", randn({4, 7}), -1)),
         log_softmax_row("middle axis", randn({3, 5, 7}), 1), log_softmax_row("many rows", randn({150, 10}), 1),
         log_softmax_row("two blocks", randn({7, 23}), 1), log_softmax_row("four blocks", randn({7, 31}), 1),
         value_only(log_softmax_row("large logits", HostTensor::of<double>({1000, 999, -1000, 0}), 0)),
-        log_softmax_row("no rows", randn({0, 4}), 1));
+        value_only(log_softmax_row("many columns", randn({3, 4101}), 0)), log_softmax_row("no rows", randn({0, 4}), 1));
 
 OP_TEST(logsumexp, twice(logsumexp_row("all", randn({4, 7}), {})), logsumexp_row("scalar", randn({}), {}),
         logsumexp_row("last axis", randn({70, 21}), {.axes = -1}),
         logsumexp_row("rows", randn({21, 70}), {.axes = 0, .keep_dims = true}),
+        value_only(logsumexp_row("many columns", randn({3, 4101}), {.axes = 0})),
         logsumexp_row("two neighbours", randn({3, 4, 5, 2}), {.axes = {1, 2}}),
         twice(logsumexp_row("two apart", randn({3, 4, 5}), {.axes = {0, 2}})),
         logsumexp_row("rank six", randn({2, 3, 1, 2, 3, 2}), {.axes = {-1, 1, 3}, .keep_dims = true}),
