@@ -1,5 +1,7 @@
+#include <martello/kernel/cpu/isa.h>
 #include <martello/ops/internal/float_reduce.h>
 #include <martello/ops/internal/plain_reduce.h>
+#include <martello/ops/internal/reduce_loops.h>
 #include <martello/ops/reduce.h>
 
 #include <limits>
@@ -32,6 +34,16 @@ Kernel float_reduce(const KernelPlan& plan, cpu::Reduction::Kind kind, const std
 namespace {
 
 template <class T>
+const cpu::IntegerReduceLoops<T>& integer_loops() {
+  if constexpr (sizeof(T) == 4)
+    return cpu::of_host_isa(cpu::v2::reduce_loops_i32, cpu::v3::reduce_loops_i32, cpu::v4::reduce_loops_i32);
+  else return cpu::of_host_isa(cpu::v2::reduce_loops_i64, cpu::v3::reduce_loops_i64, cpu::v4::reduce_loops_i64);
+}
+const cpu::BoolReduceLoops& bool_loops() {
+  return cpu::of_host_isa(cpu::v2::reduce_loops_bool, cpu::v3::reduce_loops_bool, cpu::v4::reduce_loops_bool);
+}
+
+template <class T>
 T wrapping(uint64_t v) {
   return static_cast<T>(v);
 }
@@ -43,6 +55,7 @@ struct Sum {
   static Acc none() { return 0; }
   static Acc step(Acc a, In x) { return wrapping<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x)); }
   static Acc merge(Acc a, Acc b) { return step(a, b); }
+  static const auto& loops() { return integer_loops<T>().sum; }
 };
 template <class T>
 struct Prod {
@@ -51,6 +64,7 @@ struct Prod {
   static Acc none() { return 1; }
   static Acc step(Acc a, In x) { return wrapping<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(x)); }
   static Acc merge(Acc a, Acc b) { return step(a, b); }
+  static const auto& loops() { return integer_loops<T>().prod; }
 };
 template <class T>
 struct Max {
@@ -59,6 +73,7 @@ struct Max {
   static Acc none() { return std::numeric_limits<T>::lowest(); }
   static Acc step(Acc a, In x) { return std::max(a, x); }
   static Acc merge(Acc a, Acc b) { return std::max(a, b); }
+  static const auto& loops() { return integer_loops<T>().max; }
 };
 template <class T>
 struct Min {
@@ -67,6 +82,7 @@ struct Min {
   static Acc none() { return std::numeric_limits<T>::max(); }
   static Acc step(Acc a, In x) { return std::min(a, x); }
   static Acc merge(Acc a, Acc b) { return std::min(a, b); }
+  static const auto& loops() { return integer_loops<T>().min; }
 };
 // Without branches, for vectors.
 struct All {
@@ -75,6 +91,7 @@ struct All {
   static Acc none() { return true; }
   static Acc step(Acc a, In x) { return static_cast<bool>(a & x); }
   static Acc merge(Acc a, Acc b) { return static_cast<bool>(a & b); }
+  static const auto& loops() { return bool_loops().all; }
 };
 struct Any {
   using In = bool;
@@ -82,6 +99,7 @@ struct Any {
   static Acc none() { return false; }
   static Acc step(Acc a, In x) { return static_cast<bool>(a | x); }
   static Acc merge(Acc a, Acc b) { return static_cast<bool>(a | b); }
+  static const auto& loops() { return bool_loops().any; }
 };
 
 std::vector<bool> marked_of(const KernelPlan& plan) {

@@ -10,6 +10,12 @@ namespace martello::internal {
 
 // A reduction by plain loops, for types whose result does not depend on the order: integers and bools. Rule has
 //   using In, Acc;  static Acc none();  static Acc step(Acc, In);  static Acc merge(Acc, Acc);
+// and may have loops() for the machine's instruction set, a cpu::PlainReduceLoops.
+template <class Rule>
+concept HasLoops = requires {
+  Rule::loops();
+};
+
 template <class Rule>
 class PlainReduce {
  public:
@@ -67,6 +73,9 @@ class PlainReduce {
   }
 
   static Acc fold(Acc acc, const In* x, int64_t stride, int64_t count) {
+    if constexpr (HasLoops<Rule>) {
+      if (stride == 1) return Rule::loops().fold(acc, x, count);
+    }
     if (stride == 1) {
       for (int64_t r = 0; r < count; ++r) acc = Rule::step(acc, x[r]);
     } else {
@@ -77,6 +86,7 @@ class PlainReduce {
 
   // Four at a time, so that acc is touched seldom. The next four are asked for, as prefetchers stop at a row's end.
   static void add_rows(const In* x, int64_t rows, int64_t stride, int64_t n, Acc* acc) {
+    if constexpr (HasLoops<Rule>) return Rule::loops().add_rows(x, rows, stride, n, acc);
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(In));
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) {
