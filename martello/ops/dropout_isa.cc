@@ -17,10 +17,17 @@ struct Product {
 };
 Product multiply(U32 x, U32 factor) {
   const Register f = reinterpret_cast<Register>(factor);
-  const U64 even = reinterpret_cast<U64>(MARTELLO_MM(mul_epu32)(reinterpret_cast<Register>(x), f));
-  const U64 odd = reinterpret_cast<U64>(MARTELLO_MM(mul_epu32)(reinterpret_cast<Register>(U64(x) >> 32), f));
+  const Register even = MARTELLO_MM(mul_epu32)(reinterpret_cast<Register>(x), f);
+  const Register odd = MARTELLO_MM(mul_epu32)(reinterpret_cast<Register>(U64(x) >> 32), f);
+#if MARTELLO_VEC_BYTES == 64
+  // Upper halves of the even products to the even lanes, lower halves of the odd ones to the odd lanes.
+  constexpr auto upper = _MM_PERM_DDBB, lower = _MM_PERM_CCAA;
+  return {reinterpret_cast<U32>(_mm512_mask_shuffle_epi32(even, 0xAAAA, odd, lower)),
+          reinterpret_cast<U32>(_mm512_mask_shuffle_epi32(odd, 0x5555, even, upper))};
+#else
   constexpr uint64_t lower = 0xffffffff;
-  return {U32((even & lower) | (odd << 32)), U32((even >> 32) | (odd & ~lower))};
+  return {U32((U64(even) & lower) | (U64(odd) << 32)), U32((U64(even) >> 32) | (U64(odd) & ~lower))};
+#endif
 }
 
 // Philox4x32-10 of a register of counters.
