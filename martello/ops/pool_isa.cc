@@ -1,13 +1,15 @@
 #include <martello/ops/internal/best_lanes_isa.h>
 #include <martello/ops/internal/channel_isa.h>
+#include <martello/ops/internal/pool_indices_isa.h>
 #include <martello/ops/internal/pool_window.h>
 
-// Images with channels innermost. Channels do not meet, so that the width of a vector changes no bit.
+// Images with channels innermost. Channels do not meet, so that the width of a
+// vector changes no bit.
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
-// Calls f(stretch, first channel, lanes) for stretches of channels; `lanes` is known to the compiler when they are
-// whole.
+// Calls f(stretch, first channel, lanes) for stretches of channels; `lanes` is
+// known to the compiler when they are whole.
 template <int N, bool whole>
 struct Stretch {
   static constexpr int kVectors = N;
@@ -26,41 +28,6 @@ inline void for_channels(int64_t n, F f) {
   if (i < n) f(Stretch<1, false>(), i, n - i);
 }
 
-// Indices as wide as the elements they belong to.
-inline Vec<float>::Bits widened(const uint8_t* p, float) {
-  __m128i bytes{};
-  memcpy(&bytes, p, Vec<float>::kLanes);
-  return reinterpret_cast<Vec<float>::Bits>(MARTELLO_MM(cvtepu8_epi32)(bytes));
-}
-inline Vec<double>::Bits widened(const uint8_t* p, double) {
-  __m128i bytes{};
-  memcpy(&bytes, p, Vec<double>::kLanes);
-  return reinterpret_cast<Vec<double>::Bits>(MARTELLO_MM(cvtepu8_epi64)(bytes));
-}
-template <class T>
-inline typename Vec<T>::Bits widened(const int32_t* p, T) {
-  typename Vec<T>::Bits bits;
-  for (int i = 0; i < Vec<T>::kLanes; ++i) bits[i] = p[i];
-  return bits;
-}
-template <class T, class Index>
-inline typename Vec<T>::Bits load_indices(const Index* p, int64_t lanes) {
-  if (lanes == Vec<T>::kLanes) return widened(p, T{});
-  Index all[Vec<T>::kLanes] = {};
-  for (int64_t i = 0; i < lanes; ++i) all[i] = p[i];
-  return widened(all, T{});
-}
-template <class T, class Index>
-inline void store_indices(Index* p, int64_t lanes, typename Vec<T>::Bits bits) {
-#if MARTELLO_VEC_BYTES == 64
-  if (sizeof(T) == 4 && sizeof(Index) == 1 && lanes == Vec<T>::kLanes) {
-    const __m128i bytes = _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(bits));
-    memcpy(p, &bytes, sizeof bytes);
-    return;
-  }
-#endif
-  for (int64_t i = 0; i < lanes; ++i) p[i] = static_cast<Index>(bits[i]);
-}
 template <class T, class Index>
 void max_pixel(const T* x, T* y, Index* index, const PoolImage& p, Range h, Range w, int64_t oh, int64_t ow) {
   const auto here = [&](int64_t i, int64_t j) {
@@ -82,14 +49,46 @@ void max_pixel(const T* x, T* y, Index* index, const PoolImage& p, Range h, Rang
     }
   });
 }
-template <class T, class Index>
-void max_row(const T* x, T* y, Index* index, const PoolImage& p, int64_t oh) {
+// The same for a window of H x W that lies within the image.
+template <int H, int W, class T, class Index>
+inline void max_whole_pixel(const T* x, T* y, Index* index, const PoolImage& p) {
+  for_channels<T>(p.channels, [&](auto stretch, int64_t c, int64_t given) {
+    constexpr int N = decltype(stretch)::kVectors, w_lanes = Vec<T>::kLanes;
+    const int64_t lanes = decltype(stretch)::template lanes<T>(given);
+    BestLanes<T, Largest<T>> best[N];
+    for (int k = 0; k < N; ++k) best[k] = {load(x + c + k * w_lanes, lanes), same_bits<T>(0)};
+    for (int at = 1; at < H * W; ++at) {
+      const T* from = x + (at / W * p.w.in + at % W) * p.channels + c;
+      for (int k = 0; k < N; ++k) best[k].meet(load(from + k * w_lanes, lanes), same_bits<T>(at));
+    }
+    for (int k = 0; k < N; ++k) {
+      store(y + c + k * w_lanes, lanes, best[k].value);
+      store_indices<T>(index + c + k * w_lanes, lanes, best[k].at);
+    }
+  });
+}
+// Windows of H x W, or of any size for 0 x 0.
+template <int H, int W, class T, class Index>
+void max_row_of(const T* x, T* y, Index* index, const PoolImage& p, int64_t oh) {
   const Range h = window(p.h, oh);
   const int64_t row = oh * p.w.out * p.channels;
   for (int64_t ow = 0; ow < p.w.out; ++ow) {
     const int64_t at = row + ow * p.channels;
-    max_pixel(x, y + at, index + at, p, h, window(p.w, ow), oh, ow);
+    const Range w = window(p.w, ow);
+    if constexpr (H > 0) {
+      if (h.end - h.begin == H && w.end - w.begin == W) {
+        max_whole_pixel<H, W>(x + (h.begin * p.w.in + w.begin) * p.channels, y + at, index + at, p);
+        continue;
+      }
+    }
+    max_pixel(x, y + at, index + at, p, h, w, oh, ow);
   }
+}
+template <class T, class Index>
+void max_row(const T* x, T* y, Index* index, const PoolImage& p, int64_t oh) {
+  if (p.h.size == 2 && p.w.size == 2) max_row_of<2, 2>(x, y, index, p, oh);
+  else if (p.h.size == 3 && p.w.size == 3) max_row_of<3, 3>(x, y, index, p, oh);
+  else max_row_of<0, 0>(x, y, index, p, oh);
 }
 
 // y = x where the index says so.
@@ -112,8 +111,9 @@ void take_row(const T* x, T* y, const Index* index, const PoolImage& p, int64_t 
   }
 }
 
-// dx of row i: for each input, the sum of gradient(oh, ow, channel, lanes) over the outputs that cover it, and 0 where
-// none does. Each input gathers: no two threads write to one place, sums have one order and stay in registers. Which
+// dx of row i: for each input, the sum of gradient(oh, ow, channel, lanes) over
+// the outputs that cover it, and 0 where none does. Each input gathers: no two
+// threads write to one place, sums have one order and stay in registers. Which
 // columns cover is counted on, not divided for.
 template <class T, class Gradient>
 inline void gather_row(T* dx, const PoolImage& p, int64_t i, bool streaming, Gradient gradient) {
@@ -149,8 +149,7 @@ template <class T, class Index>
 void max_grad_row(const T* dy, const Index* index, T* dx, const PoolImage& p, int64_t i, bool may_stream) {
   const auto gradient = [&](int64_t j, int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
     const int64_t at = (oh * p.w.out + ow) * p.channels + c;
-    const auto here = same_bits<T>(place(p.h, i, oh) * p.w.size + place(p.w, j, ow));
-    return select(Mask<T>{load_indices<T>(index + at, lanes) == here}, load(dy + at, lanes), Vec<T>(0));
+    return where_index(index + at, lanes, place(p.h, i, oh) * p.w.size + place(p.w, j, ow), load(dy + at, lanes));
   };
   gather_row(dx, p, i, may_stream && can_stream(dx, p), gradient);
 }
