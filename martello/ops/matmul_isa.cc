@@ -9,6 +9,7 @@ constexpr int kPanelVecs = kVecBytes == 64 ? 4 : 2;
 constexpr int kDepth = 128;  // rows of a panel that stay in the first cache
 template <int Vecs>
 constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1   ? 12
+                                             : Vecs == 2 ? 10
                                              : Vecs == 4 ? 6
                                                          : 8)
                                           : (Vecs == 1 ? 8 : 4);
@@ -120,17 +121,27 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   }
 }
 
+// A tile of `height` rows, at most Rows.
+template <class T, int Vecs, int Rows, class Loaded, class Stored>
+void tile_of(int64_t height, const GemmTask<T>& t, const Block<T>& block, int64_t row,
+             const Columns<T, Vecs, Loaded>& in, const Columns<T, Vecs, Stored>& out) {
+  if constexpr (Rows > 1) {
+    if (height < Rows) return tile_of<T, Vecs, Rows - 1>(height, t, block, row, in, out);
+  }
+  tile<T, Vecs, Rows>(t, block, row, in, out);
+}
+
+// The fewest tiles that hold the rows, of heights as even as can be: a low tile waits for its loads.
 template <class T, int Vecs, class Loaded, class Stored>
 void rows_of_panel(const GemmTask<T>& t, const Block<T>& block, Loaded loaded, Stored stored) {
   const Columns<T, Vecs, Loaded> in{loaded};
   const Columns<T, Vecs, Stored> out{stored};
-  int64_t i = t.first_row;
-  constexpr int kFull = kTileRows<Vecs>;
-  for (; i + kFull <= t.last_row; i += kFull) tile<T, Vecs, kFull>(t, block, i, in, out);
-  if constexpr (kFull > 4)
-    for (; i + 4 <= t.last_row; i += 4) tile<T, Vecs, 4>(t, block, i, in, out);
-  for (; i + 2 <= t.last_row; i += 2) tile<T, Vecs, 2>(t, block, i, in, out);
-  if (i < t.last_row) tile<T, Vecs, 1>(t, block, i, in, out);
+  constexpr int64_t kFull = kTileRows<Vecs>;
+  for (int64_t row = t.first_row; row < t.last_row;) {
+    const int64_t left = t.last_row - row, tiles = (left + kFull - 1) / kFull, height = (left + tiles - 1) / tiles;
+    tile_of<T, Vecs, kFull>(height, t, block, row, in, out);
+    row += height;
+  }
 }
 
 template <class T, int Vecs>
