@@ -1,7 +1,7 @@
 #include <martello/ops/gru_sequence.h>
 #include <martello/ops/internal/gru_loops.h>
-#include <martello/ops/internal/sequence_blocks.h>
 #include <martello/ops/internal/sequence_lengths.h>
+#include <martello/ops/internal/sequence_product.h>
 
 namespace martello {
 
@@ -11,6 +11,7 @@ namespace {
 
 using internal::copy_elements;
 using internal::multiply_block;
+using internal::prefetch_rows;
 using internal::SequenceBlocks;
 using internal::SequenceLengths;
 using internal::SequencePart;
@@ -40,11 +41,13 @@ class Backward {
   int64_t gates_at(int64_t t, int64_t row) const { return (t * s_.rows + row) * s_.gates_row(); }
 
   void through_time(int64_t t, const SequencePart& p, T* tile) const {
-    multiply_block(out(1) + gates_at(t + 1, p.first_row), s_.gates_row(), block(p.block), kUnits, p.rows, tile);
+    multiply_block(out(1) + gates_at(t + 1, p.first_row), s_.gates_row(), block(p.block), kUnits, p.units, p.rows,
+                   tile);
   }
 
   void step(int64_t t, const SequencePart& p) const {
     alignas(64) T tile[SequenceBlocks::kMostRows * kUnits];
+    prefetch(t, p);
     if (t + 1 < s_.steps) through_time(t, p, tile);
     if (lengths_.are_all()) return compute(t, p, t + 1 == s_.steps ? nullptr : tile, 0, p.rows);
     for (int64_t r = 0; r < p.rows; ++r) {
@@ -52,6 +55,15 @@ class Backward {
       if (t < length) compute(t, p, t + 1 == length ? nullptr : tile, r, 1);
       else clear(t, p, p.first_row + r);
     }
+  }
+
+  void prefetch(int64_t t, const SequencePart& p) const {
+    const int64_t at = p.first_row * s_.units + p.first_unit, of_step = t * s_.state() + at;
+    const T* gates = in(0) + (t * s_.rows + p.first_row) * kKept * s_.units + p.first_unit;
+    for (int64_t k = 0; k < kKept; ++k) prefetch_rows(gates + k * s_.units, p.rows, kKept * s_.units, p.units);
+    prefetch_rows(in(4) + of_step, p.rows, s_.units, p.units);
+    prefetch_rows(out(2) + at, p.rows, s_.units, p.units);
+    if (t > 0) prefetch_rows(in(1) + of_step - s_.state(), p.rows, s_.units, p.units);
   }
 
   // `tile` is null at the last step of these rows.
@@ -100,7 +112,7 @@ class Backward {
 template <class T>
 Kernel backward_kernel(const KernelPlan& plan) {
   const Shape& gates = plan.in[0].shape;
-  const SequenceBlocks sizes{gates[0], gates[1], plan.in[2].shape[0], kGates, kUnits};
+  const SequenceBlocks sizes{gates[0], gates[1], plan.in[2].shape[0], kGates, kUnits, plan.threads};
   const SequenceLengths lengths(plan, 6, sizes.steps);
   Kernel kernel([=](const KernelRun& run) {
     lengths.check(run);

@@ -71,10 +71,12 @@ OpCase grad_row(const Sizes& s, bool has_lengths) {
 
 OP_TEST(gru_sequence, twice(row("a few", {3, 2, 4})), row("one of each", {1, 1, 1}),
         row("units of a block", {2, 3, 16}), row("units beyond a block", {4, 7, 37}),
-        row("rows beyond a block", {2, 101, 5}), row("long", {40, 1, 3}), row("no steps", {0, 3, 4}),
+        row("rows beyond a block", {2, 101, 5}), row("rows cut for two threads", {3, 20, 40}),
+        row("one row of many units", {5, 1, 75}), row("long", {40, 1, 3}), row("no steps", {0, 3, 4}),
         row("no rows", {3, 0, 4}), row("no units", {3, 2, 0}),
         twice(lengths_row("lengths", {4, 5, 3}, HostTensor::of<int32_t>({4, 0, 1, 3, 2}))),
-        lengths_row("long lengths", {5, 60, 20}, integers({60}, 0, 6, i64)), state_alone());
+        lengths_row("long lengths", {5, 60, 20}, integers({60}, 0, 6, i64)),
+        lengths_row("lengths of cut rows", {4, 21, 35}, integers({21}, 0, 5, i32)), state_alone());
 OP_TEST(gru_sequence_grad, grad_row({3, 2, 4}, false), grad_row({2, 5, 3}, true), grad_row({0, 2, 3}, false));
 
 OP_REFUSES(gru_sequence, weights_of_other_units,

@@ -1,6 +1,6 @@
 #include <martello/ops/internal/lstm_loops.h>
-#include <martello/ops/internal/sequence_blocks.h>
 #include <martello/ops/internal/sequence_lengths.h>
+#include <martello/ops/internal/sequence_product.h>
 #include <martello/ops/lstm_sequence.h>
 
 namespace martello {
@@ -8,6 +8,7 @@ namespace {
 
 using internal::copy_elements;
 using internal::multiply_block;
+using internal::prefetch_rows;
 using internal::SequenceBlocks;
 using internal::SequenceLengths;
 using internal::SequencePart;
@@ -23,7 +24,7 @@ class Forward {
       : s_(sizes), forget_bias_(forget_bias), run_(run), lengths_(lengths) {}
 
   void all() {
-    if (!s_.is_empty()) internal::pack_columns(run_.threads, s_, in(1), block(0));
+    if (!s_.is_empty()) internal::pack_columns<kUnits>(run_.threads, s_, in(1), block(0));
     for (int64_t t = 0; !s_.is_empty() && t < s_.steps; ++t)
       for_parts(run_.threads, s_, [&](const SequencePart& p) { step(t, p); });
     for (int64_t r = 0; r < s_.rows; ++r) {
@@ -44,12 +45,20 @@ class Forward {
   void step(int64_t t, const SequencePart& p) const {
     alignas(64) T tile[SequenceBlocks::kMostRows * kColumns];
     const T* h = t > 0 ? y(t - 1) : in(2);
-    multiply_block(h + p.first_row * s_.units, s_.units, block(p.block), kColumns, p.rows, tile);
+    prefetch(t, p);
+    multiply_block(h + p.first_row * s_.units, s_.units, block(p.block), kColumns, kColumns, p.rows, tile);
     if (lengths_.are_all()) return compute(t, p, tile, 0, p.rows);
     for (int64_t r = 0; r < p.rows; ++r) {
       if (t < lengths_.of_row(run_, p.first_row + r)) compute(t, p, tile, r, 1);
       else freeze(t, p, p.first_row + r);
     }
+  }
+
+  void prefetch(int64_t t, const SequencePart& p) const {
+    const T* gates = in(0) + (t * s_.rows + p.first_row) * s_.gates_row() + p.first_unit;
+    for (int64_t gate = 0; gate < kGates; ++gate)
+      prefetch_rows(gates + gate * s_.units, p.rows, s_.gates_row(), p.units);
+    prefetch_rows(before(t) + p.first_row * s_.units + p.first_unit, p.rows, s_.units, p.units);
   }
 
   void compute(int64_t t, const SequencePart& p, const T* tile, int64_t first, int64_t rows) const {
@@ -90,7 +99,7 @@ class Forward {
 template <class T>
 Kernel forward_kernel(const KernelPlan& plan) {
   const Shape& x = plan.in[0].shape;
-  const SequenceBlocks sizes{x[0], x[1], plan.in[1].shape[0], kGates, kUnits};
+  const SequenceBlocks sizes{x[0], x[1], plan.in[1].shape[0], kGates, kUnits, plan.threads};
   const SequenceLengths lengths(plan, 4, sizes.steps);
   Kernel kernel([=, forget_bias = plan.attrs<LstmAttrs>().forget_bias](const KernelRun& run) {
     lengths.check(run);
