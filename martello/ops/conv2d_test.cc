@@ -117,16 +117,12 @@ OpCase forward_row(const Case& c) {
           .tolerance = 2e-5};
 }
 
-// oneDNN 3.x gives this gradient other bits with another number of threads.
-const bool kGradInputSameBits = onednn::version().starts_with("oneDNN 2.");
-
 OpCase grad_input_row(const Case& c) {
   return {.label = c.label,
           .inputs = {randn(c.y, 1), randn(c.kernel, 2)},
           .build = [c](TensorList t) { return TensorList{conv2d_grad_input(t[0], t[1], c.x, c.attrs)}; },
           .reference = [c](const HostTensors& in) { return HostTensors{naive_grad_input(in[0], in[1], c.x, c.attrs)}; },
           .second_order = is_small(c),
-          .same_bits = kGradInputSameBits,
           .tolerance = 2e-5};
 }
 
@@ -158,19 +154,25 @@ OpCase transpose_row(std::string label, Shape x, Shape kernel, Shape y, Conv2DAt
           .inputs = {randn(x, 1), randn(kernel, 2)},
           .build = [=](TensorList t) { return TensorList{conv2d_transpose(t[0], t[1], a)}; },
           .reference = [=](const HostTensors& in) { return HostTensors{naive_grad_input(in[0], in[1], y, a)}; },
-          .same_bits = kGradInputSameBits,
           .tolerance = 2e-5};
+}
+
+// oneDNN 3.x gives these other bits with another number of threads.
+OpCase varying(OpCase c) {
+  c.same_bits = onednn::version().starts_with("oneDNN 2.");
+  return c;
 }
 
 TEST(conv2d_transpose, gives_larger_images) {
   const OpCase list[] = {
-      transpose_row("same", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 6, 8, 2}, {.stride = 2}),
-      transpose_row("same 4/2", {2, 3, 4, 5}, {4, 4, 2, 5}, {2, 6, 8, 2}, {.stride = 2}),
+      varying(transpose_row("same", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 6, 8, 2}, {.stride = 2})),
+      varying(transpose_row("same 4/2", {2, 3, 4, 5}, {4, 4, 2, 5}, {2, 6, 8, 2}, {.stride = 2})),
       transpose_row("valid", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 7, 9, 2}, {.stride = 2, .padding = Pad::valid}),
       transpose_row("stride 1", {1, 3, 4, 2}, {3, 2, 3, 2}, {1, 5, 5, 3}, {.padding = Pad::valid}),
       transpose_row("window below the stride", {1, 3, 3, 2}, {1, 2, 3, 2}, {1, 9, 9, 3},
                     {.stride = 3, .padding = Pad::valid}),
-      transpose_row("numbers", {1, 3, 3, 2}, {4, 4, 3, 2}, {1, 6, 6, 3}, {.stride = 2, .padding = {1, 1, 1, 1}}),
+      varying(
+          transpose_row("numbers", {1, 3, 3, 2}, {4, 4, 3, 2}, {1, 6, 6, 3}, {.stride = 2, .padding = {1, 1, 1, 1}})),
       transpose_row("channels first", {1, 2, 3, 3}, {4, 4, 3, 2}, {1, 3, 6, 6}, {.stride = 2, .data_format = kNchw})};
   for (const OpCase& c : list) testing::run_op_case("conv2d_grad_input", c);
 }
