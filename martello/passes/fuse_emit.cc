@@ -102,13 +102,18 @@ void emit_group(PlanGraph& plan, const FuseContext& context, const FuseGroup& gr
     return;
   }
   const std::unordered_set<const OpNode*> members(nodes.begin(), nodes.end());
-  // The last one comes first: it gives the node its name.
-  std::vector<OpNode*> outputs = {nodes.back()};
+  std::vector<OpNode*> outputs;
   for (OpNode* node : nodes)
-    if (node != nodes.back() && is_seen_outside(context, *node, members)) outputs.push_back(node);
-  set_fused(plan, *nodes.back(), body, {.body = body.finish(outputs)});
-  for (size_t i = 1; i < outputs.size(); ++i)
-    forwarding.set(outputs[i]->output(0), nodes.back()->output(static_cast<int>(i)));
+    if (node == nodes.back() || is_seen_outside(context, *node, members)) outputs.push_back(node);
+  // The last one that is not rounded comes first: it gives the node its name, and its result takes the memory of an
+  // input.
+  const auto is_wide = [](const OpNode* node) { return node->outputs[0].dtype != bf16; };
+  const auto last_wide = std::find_if(outputs.rbegin(), outputs.rend(), is_wide);
+  if (last_wide != outputs.rend()) std::rotate(outputs.begin(), last_wide.base() - 1, last_wide.base());
+  else std::rotate(outputs.begin(), outputs.end() - 1, outputs.end());
+  OpNode& fused = *outputs[0];
+  set_fused(plan, fused, body, {.body = body.finish(outputs)});
+  for (size_t i = 1; i < outputs.size(); ++i) forwarding.set(outputs[i]->output(0), fused.output(static_cast<int>(i)));
 }
 
 }  // namespace martello::internal

@@ -138,7 +138,7 @@ TEST(fuse_rounding, follows_relu) {
                                  {"n"})));
 }
 
-// A value that is wanted in both forms leaves its chain in both.
+// A value that is wanted in both forms leaves its chain in both: first the one that can take the memory of an input.
 TEST(fuse, rounds_the_result_of_a_chain) {
   EXPECT_EQ(text_after(fuse, R"(
     %x = placeholder() {shape=[4, 3]}
@@ -152,16 +152,16 @@ TEST(fuse, rounds_the_result_of_a_chain) {
             plan_text(parse_plan(R"(
     %x = placeholder() {shape=[4, 3]}
     %w = placeholder() {shape=[4, 3]}
-    %p = fused(%x, %w) {body=subgraph(%x, %w) -> (%p, %y) {
+    %y = fused(%x, %w) {body=subgraph(%x, %w) -> (%y, %p) {
       %x = arg() {shape=[4, 3]}
       %w = arg() {shape=[4, 3]}
       %a = add(%x, %w)
       %y = relu(%a)
       %p = cast(%y) {dtype=bf16}
     }}
-    %q = cast(%p)
+    %q = cast(%y:1)
     %s = cumsum(%q))",
-                                 {"s", "p:1"})));
+                                 {"s", "y"})));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct ElementwiseKernel::Plan {
   ElementwiseCode code;
   ElementwiseLayout layout;
   std::vector<int64_t> output_bytes;
-  SpanPlan span;
+  SpanPlan span, narrow_span;  // the latter streams bf16 only
   Shape result;
   int64_t rows, row_elements;
   bool is_copy = false;  // of one input in the computing type, element by element
@@ -87,14 +87,19 @@ struct ElementwiseKernel::Plan {
       span.workspace_bytes += align_up(elements * input.element_bytes, kSlotBytes) + kSlotBytes;
     }
     span.inputs = layout.inputs.data();
+    narrow_span = span;
+    narrow_span.streaming_code = code.narrow_streaming_code.data();
   }
 
   void run_elements(const void* const* inputs, void* const* outputs, int threads, int64_t n) const {
-    bool streaming = n * output_bytes[0] > last_level_cache_bytes();
-    for (int k = 0; streaming && k < span.input_count * span.output_count; ++k) {
-      streaming = inputs[k / span.output_count] != outputs[k % span.output_count];
-    }
-    const SpanRun run{&span, inputs, outputs, 0, streaming};
+    bool is_in_place = false;
+    for (int k = 0; k < span.input_count * span.output_count; ++k)
+      is_in_place |= inputs[k / span.output_count] == outputs[k % span.output_count];
+    // What fills the caches while it is computed leaves none of its results there, rounded or not. A result that lies
+    // over an input is there already.
+    const bool can_stream = !is_in_place || !code.narrow_streaming_code.empty();
+    const bool streaming = can_stream && n * size_of(dtype) > last_level_cache_bytes();
+    const SpanRun run{is_in_place ? &narrow_span : &span, inputs, outputs, 0, streaming};
     parallel_for(threads, ceil_div(n, kChunkElements), [&](int64_t chunk) {
       engine.run_range(run, chunk * kChunkElements, std::min(n, (chunk + 1) * kChunkElements));
     });

@@ -56,6 +56,25 @@ TEST(ElementwiseBf16, streams_what_is_large) {
       expect_rounded(ElementwiseKernel(both(), shapes[0], shapes, std::nullopt, isa), numbers(n), shift, 2);
 }
 
+// The wide result lies over the input; the other is streamed beside it.
+TEST(ElementwiseBf16, streams_beside_a_result_in_place) {
+  const auto n = static_cast<size_t>(last_level_cache_bytes()) / sizeof(float) + 4099;
+  const Shape shapes[] = {Shape(static_cast<int64_t>(n))};
+  const std::vector<float> x = numbers(n);
+  for (Isa isa : isas_here()) {
+    std::vector<float> wide = x;
+    std::vector<uint16_t> narrow(n + 1, 77);
+    const void* in[] = {wide.data()};
+    void* out[] = {wide.data(), narrow.data()};
+    ElementwiseKernel(both(), shapes[0], shapes, std::nullopt, isa).run(in, out, nullptr, 2);
+    for (size_t i = 0; i < n; ++i) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(wide[i]), std::bit_cast<uint32_t>(-x[i])) << i;
+      ASSERT_EQ(narrow[i], BFloat16(wide[i]).bits) << i;
+    }
+    ASSERT_EQ(narrow.back(), 77);
+  }
+}
+
 TEST(ElementwiseBf16, is_no_input_and_no_result_of_f64) {
   const Shape shapes[] = {Shape(3)};
   ElementwiseProgram from = both(), wide = program_of<double>(1);

@@ -186,10 +186,13 @@ class CodeBuilder {
     for (Emitted& e : emitted_) {
       if (e.output != kNever) e.instr.a = result.first_output + e.output;
       result.code.push_back(e.instr);
-      if (e.output != kNever && e.instr.stage == engine_.store) e.instr.stage = engine_.stream;
       if (e.output != kNever && e.instr.stage == engine_.store_bf16) e.instr.stage = engine_.stream_bf16;
+      result.narrow_streaming_code.push_back(e.instr);
+      if (e.output != kNever && e.instr.stage == engine_.store) e.instr.stage = engine_.stream;
       result.streaming_code.push_back(e.instr);
     }
+    const auto is_narrow = [](const ElementwiseOutput& output) { return output.dtype == bf16; };
+    if (std::none_of(program_.outputs.begin(), program_.outputs.end(), is_narrow)) result.narrow_streaming_code.clear();
     result.operands.resize(static_cast<size_t>(result.first_output) + program_.outputs.size());
     MARTELLO_ASSERT(result.operands.size() <= kMaxOperands, "[elementwise] ", result.operands.size(), " operands.");
     fill_constants(result);

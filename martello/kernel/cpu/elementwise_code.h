@@ -10,7 +10,8 @@ namespace martello::cpu {
 // A program as threaded code. Operands: inputs, constants, slots, outputs.
 struct ElementwiseCode {
   std::vector<Instr> code, streaming_code;
-  std::vector<Operand> operands;  // constants have their addresses
+  std::vector<Instr> narrow_streaming_code;  // streams bf16 only; empty where no output is bf16
+  std::vector<Operand> operands;             // constants have their addresses
   Buffer constants;
   int first_slot = 0, slot_count = 0, first_output = 0;
 };
