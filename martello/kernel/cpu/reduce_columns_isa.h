@@ -25,8 +25,9 @@ int64_t elements_to_aligned(const T* p) {
   return static_cast<int64_t>((kVecBytes - reinterpret_cast<uintptr_t>(p) % kVecBytes) % kVecBytes / sizeof(T));
 }
 
-// y = sums + R rows of x, or the R rows where there are no sums yet.
-template <class T, class Op, int R>
+// y = sums + R rows of x, or the R rows where there are no sums yet. A rows from `next` on are asked for, if it is
+// there.
+template <class T, class Op, int R, int A>
 void add_rows(const RowStretch<T>& s, const T* x, const T* sums, const T* next, T* y, bool streaming) {
   constexpr int64_t w = Vec<T>::kLanes, line = 64 / static_cast<int64_t>(sizeof(T));
   const auto part = [&](int64_t i, int64_t n) {
@@ -38,7 +39,7 @@ void add_rows(const RowStretch<T>& s, const T* x, const T* sums, const T* next, 
   int64_t i = streaming ? smaller(elements_to_aligned(y), s.columns) : 0;
   if (i > 0) part(0, i);
   for (; i + line <= s.columns; i += line) {
-    for (int r = 0; next && r < R; ++r) ask_for(next + r * s.stride + i);
+    for (int r = 0; next && r < A; ++r) ask_for(next + r * s.stride + i);
     for (int64_t k = i; k < i + line; k += w) {
       Vec<T> sum = sums ? Op::apply(Vec<T>::load(sums + k), Vec<T>::load(x + k)) : Vec<T>::load(x + k);
       for (int r = 1; r < R; ++r) sum = Op::apply(sum, Vec<T>::load(x + r * s.stride + k));
@@ -49,11 +50,12 @@ void add_rows(const RowStretch<T>& s, const T* x, const T* sums, const T* next, 
   for (; i < s.columns; i += w) part(i, s.columns - i);
 }
 
-template <class T, class Op, int R>
+// The last `count` <= R rows.
+template <class T, class Op, int R, int A>
 void add_last_rows(const RowStretch<T>& s, int64_t count, const T* sums, T* y) {
   if constexpr (R > 0) {
-    if (count < R) return add_last_rows<T, Op, R - 1>(s, count, sums, y);
-    add_rows<T, Op, R>(s, s.x + (s.rows - R) * s.stride, sums, nullptr, y, s.streaming);
+    if (count < R) return add_last_rows<T, Op, R - 1, A>(s, count, sums, y);
+    add_rows<T, Op, R, A>(s, s.x + (s.rows - R) * s.stride, sums, s.next, y, s.streaming);
   }
 }
 
@@ -65,12 +67,12 @@ void add_groups_of_rows(const RowStretch<T>& s, T* y) {
   int64_t r = 0;
   for (; r + R <= s.rows; r += R) {
     const bool is_last = r + R == s.rows;
-    const T* next = s.next && !is_last ? s.x + (r + R) * s.stride : s.next;
+    const T* next = s.next && r + R < s.rows ? s.x + (r + R) * s.stride : s.next;
     T* to = s.streaming && !is_last ? kept : y;
-    add_rows<T, Op, R>(s, s.x + r * s.stride, sums, next, to, s.streaming && is_last);
+    add_rows<T, Op, R, R>(s, s.x + r * s.stride, sums, next, to, s.streaming && is_last);
     sums = to;
   }
-  add_last_rows<T, Op, R - 1>(s, s.rows - r, sums, y);
+  add_last_rows<T, Op, R - 1, R>(s, s.rows - r, sums, y);
 }
 
 // Several rows at a time, so that y is touched seldom: four, as more that are a power of two apart would push each
@@ -78,7 +80,7 @@ void add_groups_of_rows(const RowStretch<T>& s, T* y) {
 template <class T, class Op>
 void add_long_rows(const RowStretch<T>& s, T* y) {
   constexpr int64_t kPage = 4096 / static_cast<int64_t>(sizeof(T));
-  if (s.rows < 8) add_last_rows<T, Op, 7>(s, s.rows, s.is_first ? nullptr : y, y);
+  if (s.rows < 8) add_last_rows<T, Op, 7, 4>(s, s.rows, s.is_first ? nullptr : y, y);
   else if (s.stride <= kPage) add_groups_of_rows<T, Op, 8>(s, y);
   else add_groups_of_rows<T, Op, 4>(s, y);
 }

@@ -23,6 +23,16 @@ class Source {
     run_range<T>(run, begin, begin + n);
     return tile_;
   }
+  // What `compute` of the same elements will read.
+  void ask_for_inputs(int64_t begin, int64_t n) const {
+    const SpanPlan& plan = *step_.span->plan;
+    for (int k = 0; k < plan.input_count && plan.outer_rank == 0; ++k) {
+      if (plan.inputs[k].kind != InputKind::dense) continue;
+      const int64_t bytes = plan.inputs[k].element_bytes;
+      const char* from = static_cast<const char*>(step_.span->inputs[k]) + begin * bytes;
+      for (int64_t i = 0; i < n * bytes; i += 64) ask_for(from + i);
+    }
+  }
   static constexpr int64_t kMost = kReduceTileBytes / static_cast<int64_t>(sizeof(T));
   // What the first cache holds beside that which it is computed from.
   static constexpr int64_t kAtOnce = 8192 / static_cast<int64_t>(sizeof(T));
@@ -124,7 +134,12 @@ void add_computed_rows(const WideItems& at, int64_t row, int64_t rows, int64_t s
   for (int64_t i = 0, n; i < at.columns(); i += n) {
     n = smaller(kPiece, at.columns() - i);
     const T* x = nullptr;
-    for (int64_t r = 0; r < rows; ++r) x = source.compute(at.x() + (row + r) * stride + i, n, r * n);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t from = at.x() + (row + r) * stride + i;
+      if (i + n < at.columns()) source.ask_for_inputs(from + n, n);
+      else if (row + rows + r < at.rows()) source.ask_for_inputs(from - i + rows * stride, kPiece);
+      x = source.compute(from, n, r * n);
+    }
     add_all_rows<T, Op>({x, rows, n, n, nullptr, row == 0, false}, y + i);
   }
 }
