@@ -30,31 +30,42 @@ Product multiply(U32 x, U32 factor) {
 #endif
 }
 
-// Philox4x32-10 of a register of counters.
-void philox(U32 (&c)[4], uint32_t key0, uint32_t key1) {
+// Philox4x32-10 of G registers of counters: each step waits for the one before, not for those of other registers.
+template <int G>
+void philox(U32 (&c)[G][4], uint32_t key0, uint32_t key1) {
   const U32 factor0 = splat(0xD2511F53u), factor2 = splat(0xCD9E8D57u);
   for (int round = 0; round < 10; ++round) {
-    const Product p0 = multiply(c[0], factor0), p2 = multiply(c[2], factor2);
-    c[0] = p2.high ^ c[1] ^ splat(key0);
-    c[1] = p2.low;
-    c[2] = p0.high ^ c[3] ^ splat(key1);
-    c[3] = p0.low;
+    for (U32(&x)[4] : c) {
+      const Product p0 = multiply(x[0], factor0), p2 = multiply(x[2], factor2);
+      x[0] = p2.high ^ x[1] ^ splat(key0);
+      x[1] = p2.low;
+      x[2] = p0.high ^ x[3] ^ splat(key1);
+      x[3] = p0.low;
+    }
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
 }
 
-// The words of one group, in the order of its elements.
+// The words of G groups, in the order of their elements.
+template <int G>
 void make_words(const RandomTask& t, int64_t row, int64_t group, uint32_t* words) {
   const uint64_t sample = static_cast<uint64_t>(t.first_sample + row);
+  const uint32_t top = t.top ^ static_cast<uint32_t>(sample >> 32 & 0xffff);
   U32 lane;
   for (int i = 0; i < kLanes; ++i) lane[i] = static_cast<uint32_t>(i);
   for (int part = 0; part < kParts; ++part) {
-    const uint32_t first = static_cast<uint32_t>(group * kDropoutBlocks + part * kLanes);
-    U32 c[4] = {lane + first, splat(static_cast<uint32_t>(sample)), splat(t.run),
-                splat(t.top ^ static_cast<uint32_t>(sample >> 32 & 0xffff))};
+    U32 c[G][4];
+    for (int g = 0; g < G; ++g) {
+      c[g][0] = lane + static_cast<uint32_t>((group + g) * kDropoutBlocks + part * kLanes);
+      c[g][1] = splat(static_cast<uint32_t>(sample));
+      c[g][2] = splat(t.run);
+      c[g][3] = splat(top);
+    }
     philox(c, t.key[0], t.key[1]);
-    for (int l = 0; l < 4; ++l) memcpy(words + l * kDropoutBlocks + part * kLanes, &c[l], sizeof c[l]);
+    for (int g = 0; g < G; ++g)
+      for (int l = 0; l < 4; ++l)
+        memcpy(words + g * kDropoutGroup + l * kDropoutBlocks + part * kLanes, &c[g][l], sizeof c[g][l]);
   }
 }
 
@@ -68,13 +79,15 @@ template <class T>
 void run(const DropoutTask<T>& t) {
   const int64_t n = t.random.row_elements, row_groups = (n + kDropoutGroup - 1) / kDropoutGroup;
   int64_t row = t.random.first_block / row_groups, group = t.random.first_block % row_groups;
-  alignas(64) uint32_t words[kDropoutGroup];
-  for (int64_t i = 0; i < t.random.blocks; ++i) {
-    make_words(t.random, row, group, words);
+  alignas(64) uint32_t words[2 * kDropoutGroup];
+  for (int64_t i = 0, count; i < t.random.blocks; i += count) {
+    count = i + 2 <= t.random.blocks && group + 2 <= row_groups ? 2 : 1;
+    (count == 2 ? make_words<2> : make_words<1>)(t.random, row, group, words);
     const int64_t at = row * n + group * kDropoutGroup, left = n - group * kDropoutGroup;
-    if (left >= kDropoutGroup) drop(words, t.limit, t.scale, t.x + at, t.y + at, kDropoutGroup);
-    else drop(words, t.limit, t.scale, t.x + at, t.y + at, left);
-    if (++group == row_groups) ++row, group = 0;
+    if (left >= 2 * kDropoutGroup && count == 2) drop(words, t.limit, t.scale, t.x + at, t.y + at, 2 * kDropoutGroup);
+    else drop(words, t.limit, t.scale, t.x + at, t.y + at, left < count * kDropoutGroup ? left : count * kDropoutGroup);
+    group += count;
+    if (group == row_groups) ++row, group = 0;
   }
 }
 

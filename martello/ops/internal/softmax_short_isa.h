@@ -83,7 +83,7 @@ void run_short(const T* x, T* y, T* max, T* sum, int64_t rows, int64_t n) {
   if constexpr (V > 1) {
     if (last <= 0) return run_short<Step, V - 1>(x, y, max, sum, rows, n);
   }
-  constexpr int kAtOnce = V == 1 ? 4 : V == 2 ? 2 : 1;
+  constexpr int kAtOnce = (kVecBytes == 64 ? 8 : 4) / V;
   int64_t r = 0;
   for (; r + kAtOnce <= rows; r += kAtOnce)
     Step::template run<kAtOnce, V>(x + r * n, y + r * n, max + r, sum + r, n, last);
