@@ -40,7 +40,7 @@ void moments_of_row(const T* x, int64_t n, T* mean, T* variance) {
 template <class T>
 void normalize(const T* x, const T* gamma, const T* beta, T* y, T* mean, T* variance, int64_t rows, int64_t n,
                double epsilon, bool streaming) {
-  constexpr int R = 4, kShortRow = 4096 / static_cast<int>(sizeof(T));
+  constexpr int R = 8, kShortRow = 2048 / static_cast<int>(sizeof(T));
   streaming = streaming && is_vector_aligned(y) && n % Vec<T>::kLanes == 0;
   const auto put_row = streaming ? normalize_row<true, T> : normalize_row<false, T>;
   for (int64_t r = 0, count; r < rows; r += count) {

@@ -1,32 +1,12 @@
 #include <martello/ops/internal/best_lanes_isa.h>
 #include <martello/ops/internal/channel_isa.h>
-#include <martello/ops/internal/pool_indices_isa.h>
+#include <martello/ops/internal/pool_lanes_isa.h>
 #include <martello/ops/internal/pool_window.h>
 
 // Images with channels innermost. Channels do not meet, so that the width of a
 // vector changes no bit.
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
-
-// Calls f(stretch, first channel, lanes) for stretches of channels; `lanes` is
-// known to the compiler when they are whole.
-template <int N, bool whole>
-struct Stretch {
-  static constexpr int kVectors = N;
-  template <class T>
-  static int64_t lanes(int64_t given) {
-    return whole ? Vec<T>::kLanes : given;
-  }
-};
-template <class T, class F>
-inline void for_channels(int64_t n, F f) {
-  constexpr int64_t w = Vec<T>::kLanes;
-  int64_t i = 0;
-  for (; i + 4 * w <= n; i += 4 * w) f(Stretch<4, true>(), i, w);
-  for (; i + 2 * w <= n; i += 2 * w) f(Stretch<2, true>(), i, w);
-  for (; i + w <= n; i += w) f(Stretch<1, true>(), i, w);
-  if (i < n) f(Stretch<1, false>(), i, n - i);
-}
 
 template <class T, class Index>
 void max_pixel(const T* x, T* y, Index* index, const PoolImage& p, Range h, Range w, int64_t oh, int64_t ow) {
@@ -67,17 +47,31 @@ inline void max_whole_pixel(const T* x, T* y, Index* index, const PoolImage& p) 
     }
   });
 }
+// Where windows do not meet, those below are asked for: each row is too short for the prefetchers of the machine.
+inline bool is_apart(const PoolImage& p) { return p.h.size == p.h.stride && p.w.size == p.w.stride; }
+template <class T>
+inline void ask_for_below(const T* x, const PoolImage& p) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+  const int64_t row = p.w.in * p.channels;
+  for (int64_t i = p.h.size; i < 2 * p.h.size; ++i)
+    for (int64_t k = 0; k < p.w.size * p.channels; k += kLine)
+      _mm_prefetch(reinterpret_cast<const char*>(x + i * row + k), _MM_HINT_T0);
+}
+
 // Windows of H x W, or of any size for 0 x 0.
 template <int H, int W, class T, class Index>
 void max_row_of(const T* x, T* y, Index* index, const PoolImage& p, int64_t oh) {
   const Range h = window(p.h, oh);
+  const bool apart = is_apart(p);
   const int64_t row = oh * p.w.out * p.channels;
   for (int64_t ow = 0; ow < p.w.out; ++ow) {
     const int64_t at = row + ow * p.channels;
     const Range w = window(p.w, ow);
     if constexpr (H > 0) {
       if (h.end - h.begin == H && w.end - w.begin == W) {
-        max_whole_pixel<H, W>(x + (h.begin * p.w.in + w.begin) * p.channels, y + at, index + at, p);
+        const T* from = x + (h.begin * p.w.in + w.begin) * p.channels;
+        if (apart) ask_for_below(from, p);
+        max_whole_pixel<H, W>(from, y + at, index + at, p);
         continue;
       }
     }
@@ -145,13 +139,50 @@ inline bool can_stream(const T* dx, const PoolImage& p) {
   return is_vector_aligned(dx) && p.channels % Vec<T>::kLanes == 0;
 }
 
+// The same where windows do not meet: outputs go to their inputs, so that each is looked at once. outgoing(oh, ow,
+// channel, lanes) is a function of the column.
+template <class T, class Outgoing>
+inline void spread_row(T* dx, const PoolImage& p, int64_t i, bool streaming, Outgoing outgoing) {
+  constexpr int64_t w_lanes = Vec<T>::kLanes;
+  const Range h = covering(p.h, i);
+  T* to = dx + i * p.w.in * p.channels;
+  const auto put = [&](int64_t at, int64_t lanes, Vec<T> v) {
+    if (streaming) stream(to + at, v);
+    else store(to + at, lanes, v);
+  };
+  int64_t done = 0;
+  for (int64_t ow = 0; h.begin < h.end && ow < p.w.out; ++ow) {
+    const Range w = window(p.w, ow);
+    for_channels<T>(p.channels, [&](auto stretch, int64_t c, int64_t given) {
+      const int64_t lanes = decltype(stretch)::template lanes<T>(given);
+      for (int64_t k = c; k < c + decltype(stretch)::kVectors * w_lanes; k += w_lanes) {
+        const auto value = outgoing(h.begin, ow, k, lanes);
+        for (int64_t j = w.begin; j < w.end; ++j) put(j * p.channels + k, lanes, value(j));
+      }
+    });
+    done = w.end;
+  }
+  for_vectors<T>((p.w.in - done) * p.channels,
+                 [&](int64_t k, int64_t lanes) { put(done * p.channels + k, lanes, Vec<T>(0)); });
+  if (streaming) _mm_sfence();
+}
+
 template <class T, class Index>
 void max_grad_row(const T* dy, const Index* index, T* dx, const PoolImage& p, int64_t i, bool may_stream) {
-  const auto gradient = [&](int64_t j, int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
-    const int64_t at = (oh * p.w.out + ow) * p.channels + c;
-    return where_index(index + at, lanes, place(p.h, i, oh) * p.w.size + place(p.w, j, ow), load(dy + at, lanes));
+  const bool streaming = may_stream && can_stream(dx, p);
+  const auto place_of = [&](int64_t j, int64_t oh, int64_t ow) {
+    return place(p.h, i, oh) * p.w.size + place(p.w, j, ow);
   };
-  gather_row(dx, p, i, may_stream && can_stream(dx, p), gradient);
+  const auto outgoing = [&](int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
+    const int64_t at = (oh * p.w.out + ow) * p.channels + c;
+    return [=, indices = IndexLanes<T, Index>(index + at, lanes), v = load(dy + at, lanes)](int64_t j) {
+      return indices.where(place_of(j, oh, ow), v);
+    };
+  };
+  if (is_apart(p)) return spread_row(dx, p, i, streaming, outgoing);
+  gather_row(dx, p, i, streaming, [&](int64_t j, int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
+    return outgoing(oh, ow, c, lanes)(j);
+  });
 }
 
 template <class T>
@@ -162,9 +193,11 @@ inline Vec<T> inverse_count(Range h, Range w) {
 template <class T>
 void mean_row(const T* x, T* y, const PoolImage& p, int64_t oh) {
   const Range h = window(p.h, oh);
+  const bool apart = is_apart(p);
   for (int64_t ow = 0; ow < p.w.out; ++ow, y += p.channels) {
     const Range w = window(p.w, ow);
     const Vec<T> factor = inverse_count<T>(h, w);
+    if (apart) ask_for_below(x + (h.begin * p.w.in + w.begin) * p.channels, p);
     for_channels<T>(p.channels, [&](auto stretch, int64_t c, int64_t given) {
       constexpr int N = decltype(stretch)::kVectors, w_lanes = Vec<T>::kLanes;
       const int64_t lanes = decltype(stretch)::template lanes<T>(given);
@@ -180,11 +213,17 @@ void mean_row(const T* x, T* y, const PoolImage& p, int64_t oh) {
 }
 template <class T>
 void mean_grad_row(const T* dy, T* dx, const PoolImage& p, int64_t i, bool may_stream) {
-  const auto gradient = [&](int64_t, int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
+  const bool streaming = may_stream && can_stream(dx, p);
+  const auto gradient = [&](int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
     const Vec<T> factor = inverse_count<T>(window(p.h, oh), window(p.w, ow));
     return load(dy + (oh * p.w.out + ow) * p.channels + c, lanes) * factor;
   };
-  gather_row(dx, p, i, may_stream && can_stream(dx, p), gradient);
+  if (is_apart(p))
+    return spread_row(dx, p, i, streaming, [&](int64_t oh, int64_t ow, int64_t c, int64_t lanes) {
+      return [v = gradient(oh, ow, c, lanes)](int64_t) { return v; };
+    });
+  gather_row(dx, p, i, streaming,
+             [&](int64_t, int64_t oh, int64_t ow, int64_t c, int64_t lanes) { return gradient(oh, ow, c, lanes); });
 }
 
 }  // namespace
