@@ -40,7 +40,8 @@ class Callback : public RunHook {
   std::string hook_name() const final { return name(); }
 
   // Scalars that this callback reads from the monitors, and those that it puts: whoever needs one runs after whoever
-  // provides it, wherever they stand in the list.
+  // provides it, wherever they stand in the list; a need that nobody provides is an error. Asked with the graph
+  // current, before setup_graph and after it.
   virtual std::vector<std::string> needs() const { return {}; }
   virtual std::vector<std::string> provides() const { return {}; }
   // Those that this one hands its hooks to; they see its context. A wrapper names what it wraps.
@@ -53,6 +54,7 @@ class Callback : public RunHook {
  protected:
   // From setup_graph to after_train; elsewhere an error that names the callback.
   TrainContext& context() const;
+  bool has_context() const { return context_ != nullptr; }
   int64_t epoch_num() const { return context().loop().epoch_num; }
   int64_t global_step() const { return context().loop().global_step; }
   int64_t local_step() const { return context().loop().local_step; }

@@ -109,6 +109,8 @@ void CallbackGroup::setup_graph() {
   for (size_t i = 0; i < list_.size(); ++i)
     turn(i, Phase::setup_graph, [&] { setup_in_scope(*list_[i], context_.graph()); });
   timing_->report_phase(Phase::setup_graph);
+  const GraphScope scope(context_.graph());
+  check_all_provided(list_);
 }
 
 size_t CallbackGroup::run(Phase phase, const std::function<bool()>& should_break) {

@@ -14,6 +14,8 @@ namespace martello {
 // Puts whoever needs a scalar after those that provide it and changes nothing else. Needs that go in a circle are
 // refused with the names.
 CallbackList sorted_by_needs(CallbackList list);
+// Refuses a need for a scalar that nobody provides, with near misses.
+void check_all_provided(const CallbackList& list);
 
 // Time that one callback took in one hook.
 struct HookTime {

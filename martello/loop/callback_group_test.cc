@@ -259,5 +259,18 @@ TEST_F(CallbackGroupTest, needs_in_a_circle_are_refused) {
   EXPECT_CONTAINS(text, "'b' needs 'y' of 'a'");
 }
 
+TEST_F(CallbackGroupTest, refuses_a_need_that_nobody_provides) {
+  const auto saver = probe("saver"), runner = probe("runner");
+  saver->needed = {"validation_eror"};
+  runner->provided = {"validation_error", "top5"};
+  const std::string text = error_of([&] { check_all_provided({saver, runner}); });
+  for (const char* part : {"[callback 'saver'] needs the statistic 'validation_eror'",
+                           "Did you mean 'validation_error'?", "Provided are: validation_error, top5.", "provides()"})
+    EXPECT_CONTAINS(text, part);
+  EXPECT_CONTAINS(error_of([&] { check_all_provided({saver}); }), "None provides any.");
+  saver->needed = {"top5"};
+  EXPECT_NO_THROW(check_all_provided({saver, runner}));
+}
+
 }  // namespace
 }  // namespace martello

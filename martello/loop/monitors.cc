@@ -64,13 +64,16 @@ class Monitors::History {
     index_.emplace(name, list_.size());
     return list_.emplace_back(Series{name, kind});
   }
+  // Of those that have values.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
-    for (const Series& series : list_) names.push_back(series.name);
+    for (const Series& series : list_)
+      if (!series.values.empty()) names.push_back(series.name);
     return names;
   }
   void state(State& s) {
-    std::vector<std::string> all = names();
+    std::vector<std::string> all;
+    for (const Series& series : list_) all.push_back(series.name);
     s("names", all);
     if (s.restoring()) {
       *this = {};
@@ -106,6 +109,8 @@ void Monitors::put_scalar(std::string_view name, double value, ScalarClass c) {
   for (const auto& m : monitors_)
     c == ScalarClass::run ? m->process_scalar(name, value) : m->process_volatile(name, value);
 }
+
+void Monitors::declare(std::string_view name, ScalarClass c) const { history_->get(name, c); }
 
 void Monitors::put_image(std::string_view name, const HostTensor& image) {
   internal::check_metric_name("image", name);

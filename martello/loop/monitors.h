@@ -23,6 +23,8 @@ class Monitors : public Callback {
 
   // NaN and infinities are values. Of two values in one step the history keeps the later one.
   void put_scalar(std::string_view name, double value, ScalarClass c = ScalarClass::run);
+  // Says of which class a scalar will be, before the first one is put: in setup_graph.
+  void declare(std::string_view name, ScalarClass c) const;
   // [H, W], [H, W, 1 | 3 | 4], [N, H, W] or [N, H, W, 1 | 3 | 4]; values in 0 ... 255, others are clipped.
   void put_image(std::string_view name, const HostTensor& image);
   void put_histogram(std::string_view name, const HostTensor& values);

@@ -1,5 +1,6 @@
 #include <martello/base/internal/test_text.h>
 #include <martello/base/state.h>
+#include <martello/loop/human_time.h>
 #include <martello/loop/internal/fake_training.h>
 #include <martello/loop/internal/metric_name.h>
 
@@ -138,6 +139,24 @@ TEST(monitors_state, the_history_survives) {
 
 TEST(monitors_list, refuses_a_null_monitor) {
   EXPECT_CONTAINS(error_of([] { Monitors({Ref<Monitor>()}); }), "monitor 0 of 1 is null");
+}
+
+TEST_F(monitors, a_class_may_be_declared_before_the_first_value) {
+  all.declare("speed", ScalarClass::volatile_);
+  EXPECT_TRUE(all.scalar_names().empty());
+  EXPECT_EQ(all.find_latest("speed"), std::nullopt);
+  EXPECT_THROW(all.check_repeatable("speed", "me"), FailedPrecondition);
+  EXPECT_THROW(all.put_scalar("speed", 1), InvalidArgument);
+  all.put_scalar("speed", 1, ScalarClass::volatile_);
+  EXPECT_EQ(all.scalar_names(), Lines{"speed"});
+}
+
+TEST(time_text, is_what_people_write) {
+  EXPECT_EQ(human_time(0), "0 second");
+  EXPECT_EQ(human_time(0.01234), "0.0123 second");
+  EXPECT_EQ(human_time(59.94), "59.9 seconds");
+  EXPECT_EQ(human_time(3725), "1 hour 2 minutes 5 seconds");
+  EXPECT_EQ(human_time(172801), "2 days 1 second");
 }
 
 }  // namespace

@@ -118,6 +118,7 @@ TrainEnd Trainer::train(TrainOptions options, SourceLine line) {
 
 void Trainer::setup_callbacks(const TrainOptions& options) {
   describe_trainable_variables(impl_->graph);
+  const GraphScope scope(impl_->graph);  // callbacks say what they provide by what is in it
   impl_->step_counter = make<MaintainStepCounter>(impl_->loop);
   CallbackList list = final_callbacks(impl_->registered, {impl_->step_counter}, options, is_chief());
   std::vector<Ref<Monitor>> accepted;

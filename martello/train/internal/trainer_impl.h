@@ -1,6 +1,7 @@
 #pragma once
 #include <martello/loop/callback_group.h>
 #include <martello/loop/commit_point.h>
+#include <martello/loop/human_time.h>
 #include <martello/train/internal/step_counter.h>
 #include <martello/train/trainer.h>
 
@@ -81,7 +82,5 @@ CallbackList final_callbacks(const CallbackList& registered, const CallbackList&
                              bool is_chief);
 // Logs a table of the trainable variables; warns when there are none.
 void describe_trainable_variables(const Graph& graph);
-// Time as people write it: "1 hour 2 minutes 5 seconds".
-std::string human_time(double seconds);
 
 }  // namespace martello
