@@ -62,6 +62,15 @@ void MergeAllSummaries::setup_graph() {
   impl_->fetched.reserve(impl_->summaries.size());
 }
 
+std::vector<std::string> MergeAllSummaries::provides() const {
+  std::set<std::string> tags;
+  for (const Tensor& entry : Graph::current_or_new().collections().get(impl_->options.collection)) {
+    const Summary summary = summary_of(entry);
+    if (summary.kind == SummaryKind::scalar) tags.insert(summary.tag);
+  }
+  return {tags.begin(), tags.end()};
+}
+
 bool MergeAllSummaries::is_period() const {
   return impl_->options.period > 0 && (local_step() + 1) % impl_->options.period == 0;
 }
@@ -116,6 +125,12 @@ void SimpleMovingAverage::after_run(RunContext& run) {
     first[slot] = run.value(static_cast<int>(i)).at(0);
     if (is_due) monitors().put_scalar(names_[i] + "/SMA", std::accumulate(first, first + count, 0.0) / double(count));
   }
+}
+
+std::vector<std::string> SimpleMovingAverage::provides() const {
+  std::vector<std::string> scalars;
+  for (const std::string& name : names_) scalars.push_back(name + "/SMA");
+  return scalars;
 }
 
 void SimpleMovingAverage::state(State& s) {

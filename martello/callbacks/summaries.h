@@ -42,6 +42,7 @@ class MergeAllSummaries : public Callback {
   void after_run(RunContext& run) override;
   void trigger_step() override;
   void trigger() override;
+  std::vector<std::string> provides() const override;  // the tags of the current graph's scalars
   std::string name() const override { return "MergeAllSummaries"; }
 
  private:
@@ -58,6 +59,7 @@ class SimpleMovingAverage : public Callback {
   void before_run(RunContext& run) override;
   void after_run(RunContext& run) override;
   void state(State& s) override;
+  std::vector<std::string> provides() const override;
   std::string name() const override { return "SimpleMovingAverage"; }
 
  private:

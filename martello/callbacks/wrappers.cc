@@ -81,6 +81,11 @@ PeriodicCallback::PeriodicCallback(Ref<Callback> callback, Every every, SourceLi
   check_every(every, "PeriodicCallback", false, line);
 }
 
+HookToCallback::HookToCallback(Ref<RunHook> hook) : hook_(std::move(hook)) {
+  MARTELLO_CHECK(hook_, "[HookToCallback] was given a null hook.");
+  set_chief_only(false);
+}
+
 Ref<Callback> on_all_ranks(Ref<Callback> callback) {
   MARTELLO_CHECK(callback, "[callbacks] on_all_ranks() got a null callback.");
   callback->set_chief_only(false);

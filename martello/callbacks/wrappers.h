@@ -82,6 +82,7 @@ class PeriodicCallback : public EnableCallbackIf {
 
 struct CallbackHooks {
   std::function<void(TrainContext&)> setup_graph = {}, before_train = {}, trigger = {}, after_train = {};
+  std::vector<std::string> needs = {}, provides = {};  // scalars that `trigger` reads and puts
 };
 // A callback out of functions.
 class CallbackFactory : public Callback {
@@ -91,12 +92,27 @@ class CallbackFactory : public Callback {
   void before_train() override { call(hooks_.before_train); }
   void trigger() override { call(hooks_.trigger); }
   void after_train() override { call(hooks_.after_train); }
+  std::vector<std::string> needs() const override { return hooks_.needs; }
+  std::vector<std::string> provides() const override { return hooks_.provides; }
 
  private:
   void call(const std::function<void(TrainContext&)>& f) {
     if (f) f(context());
   }
   CallbackHooks hooks_;
+};
+
+// A hook of a session among the callbacks.
+class HookToCallback : public Callback {
+ public:
+  explicit HookToCallback(Ref<RunHook> hook);
+  void before_run(RunContext& run) override { hook_->before_run(run); }
+  void after_run(RunContext& run) override { hook_->after_run(run); }
+  std::string name() const override { return hook_->hook_name(); }
+  std::string name_scope() const override { return ""; }
+
+ private:
+  Ref<RunHook> hook_;
 };
 
 // The same callback, no longer for the chief only.

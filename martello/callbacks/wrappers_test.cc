@@ -1,6 +1,7 @@
 // How wrappers forward hooks is compared with tensorpack in tests/oracle.
 #include <martello/base/internal/test_text.h>
 #include <martello/callbacks/wrappers.h>
+#include <martello/loop/internal/fake_training.h>
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,31 @@ TEST(Wrappers, on_all_ranks_clears_chief_only) {
   EXPECT_TRUE(Saver().chief_only());
   EXPECT_FALSE(on_all_ranks(Saver())->chief_only());
   EXPECT_THROW(on_all_ranks(nullptr), InvalidArgument);
+}
+
+TEST(Wrappers, a_factory_says_what_it_reads_and_puts) {
+  const CallbackFactory factory({.needs = {"error"}, .provides = {"best"}});
+  EXPECT_EQ(factory.needs(), std::vector<std::string>{"error"});
+  EXPECT_EQ(factory.provides(), std::vector<std::string>{"best"});
+}
+
+struct CountRuns : RunHook {
+  void before_run(RunContext&) override { ++before; }
+  void after_run(RunContext&) override { ++after; }
+  std::string hook_name() const override { return "CountRuns"; }
+  int before = 0, after = 0;
+};
+
+TEST(Wrappers, a_hook_may_be_a_callback) {
+  const auto hook = make<CountRuns>();
+  testing::FakeTraining t({}, {HookToCallback(hook)});
+  t.start();
+  t.epoch(3);
+  EXPECT_EQ(hook->before, 3);
+  EXPECT_EQ(hook->after, 3);
+  EXPECT_FALSE(HookToCallback(hook).chief_only());
+  EXPECT_EQ(HookToCallback(hook).name(), "CountRuns");
+  EXPECT_CONTAINS(error_of([] { HookToCallback{nullptr}; }), "null hook");
 }
 
 }  // namespace
