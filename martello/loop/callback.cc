@@ -1,19 +1,17 @@
 #include <martello/loop/callback.h>
 
 #include <martello/base/error.h>
+#include <martello/loop/internal/class_name.h>
 
 #include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <typeinfo>
 
 namespace martello {
-namespace {
 
-// "Watch" for (anonymous namespace)::Watch, "Box<int>" for mine::Box<int>.
-std::string class_name(const std::type_info& type) {
+std::string internal::class_name(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
                                                     std::free);
@@ -23,9 +21,7 @@ std::string class_name(const std::type_info& type) {
   return colon == std::string::npos || colon > end ? name : name.substr(colon + 2);
 }
 
-}  // namespace
-
-std::string Callback::name() const { return class_name(typeid(*this)); }
+std::string Callback::name() const { return internal::class_name(typeid(*this)); }
 
 std::string Callback::name_scope() const {
   std::string scope = name();

@@ -111,6 +111,7 @@ InterruptScope::~InterruptScope() {
   sigaction(SIGTERM, &previous_term, nullptr);
   watchdog = nullptr;
   owned_watchdog.reset();
+  arrived_signal = 0;
 }
 
 int interrupt_signal() { return arrived_signal.load(std::memory_order_relaxed); }

@@ -14,7 +14,8 @@ class InterruptScope {
   InterruptScope& operator=(const InterruptScope&) = delete;
 };
 
-// The signal that has arrived since a scope was opened; 0 when there is none. Whatever waits asks now and then.
+// The signal that has arrived since a scope was opened; 0 when there is none, or no scope. Whatever waits asks now and
+// then.
 int interrupt_signal();
 
 }  // namespace martello
