@@ -115,6 +115,11 @@ void RunContext::feed(Tensor t, const HostTensor& value) {
   MARTELLO_CHECK(!t.is_null(), "[run_context] ", state_.name_of(state_.hook), " feeds a null Tensor.");
   state_.add_feed(t, value);
 }
+const HostTensor* RunContext::find_feed(Tensor t) const {
+  for (size_t i = 0; i < state_.num_feeds; ++i)
+    if (state_.feeds[i].to == t) return &state_.feeds[i].value;
+  return nullptr;
+}
 void RunContext::trace(bool on) { state_.is_traced = state_.is_traced || on; }
 void RunContext::timeout_seconds(double seconds) { state_.timeout_seconds = std::max(state_.timeout_seconds, seconds); }
 void RunContext::request_stop() { state_.is_stopping = true; }

@@ -15,8 +15,10 @@ class RunContext {
   int fetch(Tensor t, SourceLine line = SourceLine::current());
   int fetch(Operation o, SourceLine line = SourceLine::current());
   void feed(Tensor t, const HostTensor& value);  // two hooks, or a hook and the caller, feeding one tensor: an error
-  void trace(bool on = true);                    // any hook that asks makes the run traced
-  void timeout_seconds(double seconds);          // the longest that any hook asks for holds
+  // What this run feeds to a tensor so far, by the caller or by a hook; null when nothing.
+  const HostTensor* find_feed(Tensor t) const;
+  void trace(bool on = true);            // any hook that asks makes the run traced
+  void timeout_seconds(double seconds);  // the longest that any hook asks for holds
   // In either. Takes effect after this run: HookedSession::should_stop().
   void request_stop();
   // In after_run.
