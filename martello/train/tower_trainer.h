@@ -24,9 +24,6 @@ class TowerTrainer : public Trainer {
   // Once.
   void set_tower_func(TowerFunc function);
   TowerFunc& tower_func() const;
-  // Where training towers are, in order.
-  virtual std::vector<std::string> devices() const { return {""}; }
-
   TowerFunc* find_tower_func() const override;
   OnlinePredictor make_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
                                  int device) override;

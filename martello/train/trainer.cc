@@ -4,6 +4,8 @@
 #include <martello/base/log.h>
 #include <martello/graph/scopes.h>
 #include <martello/loop/interrupt.h>
+#include <martello/tower/tower_func.h>
+#include <martello/train/internal/report_start.h>
 #include <martello/train/internal/trainer_impl.h>
 
 namespace martello {
@@ -117,10 +119,14 @@ TrainEnd Trainer::train(TrainOptions options, SourceLine line) {
 }
 
 void Trainer::setup_callbacks(const TrainOptions& options) {
+  CallbackList own = {impl_->step_counter = make<MaintainStepCounter>(impl_->loop)};
+  if (is_chief()) {
+    const TowerFunc* function = find_tower_func();
+    own.push_back(report_start(options, devices(), function ? function->towers().training() : TowerHandles()));
+  }
   describe_trainable_variables(impl_->graph);
   const GraphScope scope(impl_->graph);  // callbacks say what they provide by what is in it
-  impl_->step_counter = make<MaintainStepCounter>(impl_->loop);
-  CallbackList list = final_callbacks(impl_->registered, {impl_->step_counter}, options, is_chief());
+  CallbackList list = final_callbacks(impl_->registered, own, options, is_chief());
   std::vector<Ref<Monitor>> accepted;
   for (const Ref<Monitor>& m : options.monitors.value_or(std::vector<Ref<Monitor>>())) {
     MARTELLO_CHECK(m, "[trainer] .monitors[", accepted.size(), "] is null: it was never assigned.");

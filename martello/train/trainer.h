@@ -45,6 +45,8 @@ class Trainer {
   // Called by train() before callbacks are set up, with graph() current.
   virtual void setup() {}
   virtual void run_step();
+  // Where training towers are, in order; "" leaves the choice to the planner.
+  virtual std::vector<std::string> devices() const { return {""}; }
   virtual bool makes_one_run_per_step() const { return true; }  // a step with none or several is warned about
   // Makes hooked_sess() out of callback_hooks(). Who overrides it to make more sessions calls it too.
   virtual void initialize_hooks();
