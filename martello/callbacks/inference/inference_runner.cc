@@ -1,0 +1,249 @@
+#include <martello/callbacks/inference/inference_runner.h>
+
+#include <martello/base/error.h>
+#include <martello/base/log.h>
+#include <martello/callbacks/inference/internal/inference_hooks.h>
+#include <martello/callbacks/inference/internal/progress.h>
+#include <martello/input/feed_input.h>
+#include <martello/loop/callback_group.h>
+#include <martello/loop/interrupt.h>
+#include <martello/ops/shape.h>
+
+#include <limits>
+#include <set>
+
+namespace martello {
+namespace {
+
+constexpr int64_t kReadAhead = 16 << 20;  // bytes of validation data that may wait while training goes on
+
+std::string prefixed(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : str(prefix, "/", name);
+}
+
+}  // namespace
+
+struct InferenceRunner::Impl {
+  Ref<InputSource> input;
+  bool is_flow;  // made from a data flow, whose data pass ends
+  std::vector<Ref<Inferencer>> inferencers;
+  InferenceOptions options;
+  std::vector<Ref<RunHook>> extra_hooks = {};
+
+  std::optional<internal::SampleHook> samples = {};
+  std::vector<std::unique_ptr<internal::InferencerHook>> inferencer_hooks = {};
+  std::vector<std::unique_ptr<internal::InputHook>> input_hooks = {};
+  std::unique_ptr<CallbackGroup> input_callbacks = {};
+  std::optional<HookedSession> session = {};
+
+  std::string where() const { return str("[inference '", options.tower_name, "'] "); }
+  void check() const;
+  void set_up_inferencers(const TowerHandle& tower);
+  void set_up_input(TrainContext& context);
+  std::vector<RunHook*> hooks() const;
+
+  void rehearse(Session& plain);
+  bool run_one(HookedSession& hooked) const;
+  std::optional<int64_t> run_all();
+  void check_count(int64_t done) const;
+  Scalars collect() const;
+};
+
+void InferenceRunner::Impl::check() const {
+  MARTELLO_CHECK(!options.tower_name.empty(), "[inference] its tower has no name. Set .tower_name.");
+  MARTELLO_CHECK(input, where(), "its input is null: it was never assigned.");
+  MARTELLO_CHECK(!inferencers.empty(), where(), "has no inferencer, so nothing comes of it.");
+  std::set<std::string> scalars;
+  for (size_t i = 0; i < inferencers.size(); ++i) {
+    MARTELLO_CHECK(inferencers[i], where(), "its inferencer ", i, " is null: it was never assigned.");
+    for (const std::string& s : inferencers[i]->provides())
+      MARTELLO_CHECK(scalars.insert(s).second, where(), "two of its inferencers give the scalar '", s,
+                     "'; the second is '", inferencers[i]->name(), "'. Give it another name.");
+  }
+}
+
+InferenceRunner::InferenceRunner(DataFlowRef flow, std::vector<Ref<Inferencer>> inferencers,
+                                 const InferenceOptions& options, SourceLine line) {
+  with_line(line, [&] {
+    MARTELLO_CHECK(flow, "[inference '", options.tower_name, "'] its data flow is null: it was never assigned.");
+    const Ref<InputSource> input = FeedInput(flow.prefetch({.buffer_bytes = kReadAhead}), {.infinite = false});
+    impl_.reset(new Impl{input, true, std::move(inferencers), options});
+    impl_->check();
+  });
+}
+
+InferenceRunner::InferenceRunner(Ref<InputSource> input, std::vector<Ref<Inferencer>> inferencers,
+                                 const InferenceOptions& options, SourceLine line)
+    : impl_(new Impl{std::move(input), false, std::move(inferencers), options}) {
+  with_line(line, [&] { impl_->check(); });
+}
+
+InferenceRunner::InferenceRunner(InferenceRunner&&) noexcept = default;
+InferenceRunner::~InferenceRunner() = default;
+
+std::string InferenceRunner::name() const {
+  const std::string& tower = impl_->options.tower_name;
+  return tower == InferenceOptions().tower_name ? "InferenceRunner" : str("InferenceRunner(", tower, ")");
+}
+
+std::vector<std::string> InferenceRunner::provides() const {
+  std::vector<std::string> names;
+  for (const auto& i : impl_->inferencers)
+    for (const std::string& n : i->provides()) names.push_back(prefixed(impl_->options.prefix, n));
+  return names;
+}
+
+void InferenceRunner::register_hook(Ref<RunHook> hook, SourceLine line) {
+  with_line(line, [&] {
+    MARTELLO_CHECK(hook, impl_->where(), "register_hook() got a null hook.");
+    if (impl_->session)
+      throw FailedPrecondition(
+          str(impl_->where(), "register_hook('", hook->hook_name(), "') after training has begun."));
+  });
+  impl_->extra_hooks.push_back(std::move(hook));
+}
+
+void InferenceRunner::Impl::set_up_inferencers(const TowerHandle& tower) {
+  const TensorList& inputs = tower.inputs();
+  samples.emplace(inputs.empty() || inputs[0].rank() == 0 ? Tensor() : shape(inputs[0], "batch_shape"));
+  for (const Ref<Inferencer>& i : inferencers) {
+    try {
+      const TensorList tensors = tower.get_tensors(i->fetches(), {});
+      i->check(tensors);
+      inferencer_hooks.push_back(std::make_unique<internal::InferencerHook>(*i, tensors, *samples));
+    } catch (Error& e) {
+      e.add_context(str("for inferencer '", i->name(), "'"));
+      throw;
+    }
+  }
+}
+
+void InferenceRunner::Impl::set_up_input(TrainContext& context) {
+  const CallbackList callbacks = input->get_callbacks();
+  input_callbacks = std::make_unique<CallbackGroup>(callbacks, context);
+  input_callbacks->setup_graph();
+  for (const Ref<Callback>& c : callbacks) input_hooks.push_back(std::make_unique<internal::InputHook>(*c));
+}
+
+void InferenceRunner::setup_graph() {
+  Impl& r = *impl_;
+  const std::string& name = r.options.tower_name;
+  MARTELLO_CHECK(!context().towers().find(name), r.where(), "there is a tower '", name,
+                 "' already. Several runners need different names: set .tower_name.");
+  MARTELLO_CHECK(r.input->size() != 0, r.where(), "its data has no datapoint.");
+  r.input->setup(context().input_signature());
+  const TowerHandle tower =
+      context().build_predict_tower(name, r.options.device, [&] { return r.input->get_input_tensors(); });
+  r.set_up_inferencers(tower);
+  r.set_up_input(context());
+}
+
+std::vector<RunHook*> InferenceRunner::Impl::hooks() const {
+  std::vector<RunHook*> list = {const_cast<internal::SampleHook*>(&*samples)};
+  for (const auto& h : inferencer_hooks) list.push_back(h.get());
+  for (const auto& h : input_hooks) list.push_back(h.get());
+  return list;
+}
+
+void InferenceRunner::before_train() {
+  Impl& r = *impl_;
+  std::vector<RunHook*> hooks = r.hooks();
+  for (const auto& h : r.extra_hooks) hooks.push_back(h.get());
+  r.session.emplace(sess(), hooks);
+  // A flow begins with every trigger; here it would read ahead for nothing.
+  if (!r.is_flow) r.input_callbacks->run(Phase::before_train);
+  if (r.input_callbacks->stop_reason()) throw StopTraining(*r.input_callbacks->stop_reason());
+  if (r.options.rehearse) r.rehearse(sess());
+  const auto size = r.input->size();
+  if (size) logger::info(r.where(), *size, " datapoints each time.");
+  else logger::info(r.where(), "the size of its data is not known: each time it runs until the data ends.");
+}
+
+void InferenceRunner::Impl::rehearse(Session& plain) try {
+  for (const auto& h : inferencer_hooks) h->set_silent(true);
+  input->reset_state();
+  HookedSession hooked(plain, hooks());
+  run_one(hooked);
+  for (const auto& h : inferencer_hooks) h->set_silent(false);
+} catch (Error& e) {
+  e.add_context(str("in the rehearsal of inference '", options.tower_name, "', before training"));
+  throw;
+}
+
+// False at the end of the data.
+bool InferenceRunner::Impl::run_one(HookedSession& hooked) const try {
+  hooked.execute(Fetches());
+  if (hooked.should_stop()) throw StopTraining(str("a hook of inference '", options.tower_name, "' requested it"));
+  return true;
+} catch (const StopTraining&) {
+  for (const auto& h : input_hooks)
+    if (h->has_ended()) return false;
+  throw;
+}
+
+// The number of datapoints; none when a signal came.
+std::optional<int64_t> InferenceRunner::Impl::run_all() {
+  constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+  const std::optional<int64_t> size = input->size();
+  const int64_t limit = is_flow ? kNoLimit : size.value_or(kNoLimit);
+  internal::DataProgress progress(where() + "datapoint", size);
+  samples->reset();
+  for (const Ref<Inferencer>& i : inferencers) i->before_inference();
+  input->reset_state();
+  int64_t done = 0;
+  try {
+    for (; done < limit && interrupt_signal() == 0; ++done) {
+      if (!run_one(*session)) break;
+      progress.show(done + 1);
+    }
+  } catch (const StopTraining&) {
+    throw;
+  } catch (Error& e) {
+    e.add_context(str("in datapoint ", done, " of inference '", options.tower_name, "'"));
+    throw;
+  }
+  if (interrupt_signal() != 0) return std::nullopt;
+  check_count(done);
+  return done;
+}
+
+void InferenceRunner::Impl::check_count(int64_t done) const {
+  const auto size = input->size();
+  MARTELLO_CHECK(!size || done == *size, where(), "its data gave ", done, " datapoints but says that it has ", *size,
+                 ". Correct size(), or leave it unknown.");
+}
+
+Scalars InferenceRunner::Impl::collect() const {
+  Scalars all;
+  std::set<std::string> names;
+  for (const Ref<Inferencer>& i : inferencers)
+    for (auto& [scalar, value] : i->after_inference()) {
+      MARTELLO_CHECK(names.insert(scalar).second, where(), "two of its inferencers give the scalar '", scalar,
+                     "'; the second is '", i->name(), "'. Give it another name.");
+      all.emplace_back(prefixed(options.prefix, scalar), value);
+    }
+  return all;
+}
+
+void InferenceRunner::put_results() {
+  const Impl& r = *impl_;
+  for (const auto& [scalar, value] : r.collect()) monitors().put_scalar(scalar, value);
+  for (const Ref<Inferencer>& i : r.inferencers) i->report(monitors(), prefixed(r.options.prefix, ""));
+}
+
+void InferenceRunner::trigger() {
+  Impl& r = *impl_;
+  const std::optional<int64_t> done = r.run_all();
+  if (!done) return logger::info(r.where(), "is left without results: a signal has come.");
+  if (*done == 0) return logger::warn(r.where(), "its data gave no datapoint, so there are no results.");
+  logger::detail("inference", r.where(), *done, " datapoints, ", r.samples->total(), " samples.");
+  put_results();
+}
+
+void InferenceRunner::after_train() {
+  if (!impl_->input_callbacks) return;
+  const std::exception_ptr error = impl_->input_callbacks->after_train();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace martello
