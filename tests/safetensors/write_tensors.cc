@@ -1,0 +1,41 @@
+// write_tensors FILE: writes a tensor of every dtype that NumPy knows too. write_tensors --check FILE: reads those that
+// read_tensors.py has written.
+#include <martello/base/strings.h>
+#include <martello/codec/safetensors.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace mt = martello;
+
+namespace {
+
+mt::HostTensor counting(mt::DType dtype) {
+  mt::HostTensor t({2, 3}, dtype);
+  for (int64_t i = 0; i < 6; ++i) t.set(i, static_cast<double>(dtype == mt::boolean ? i % 2 : i));
+  return t;
+}
+
+std::vector<mt::NamedTensor> tensors() {
+  std::vector<mt::NamedTensor> list;
+  for (mt::DType d : {mt::f32, mt::f64, mt::f16, mt::i32, mt::i64, mt::u8, mt::boolean})
+    list.push_back({mt::str("größe/", d), counting(d)});
+  list.push_back({"scalar", mt::HostTensor(int64_t{-5})});
+  list.push_back({"empty", mt::HostTensor({0, 4}, mt::f32)});
+  return list;
+}
+
+int check(const char* path) {
+  const mt::SafetensorsFile file(path);
+  for (const auto& [name, value] : tensors())
+    if (!file.read(name).same_bits(value)) return std::fprintf(stderr, "'%s' is another\n", name.c_str()), 1;
+  return file.metadata().at("by") == "numpy" ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--check") == 0) return check(argv[2]);
+  if (argc != 2) return 2;
+  mt::write_safetensors(argv[1], tensors(), {{"by", "martello"}});
+}
