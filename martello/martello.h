@@ -36,6 +36,7 @@
 #include <martello/data/rng.h>
 #include <martello/data/sources.h>
 #include <martello/data/speed.h>
+#include <martello/data/stage_times.h>
 #include <martello/data/token.h>
 #include <martello/graph/attrs.h>
 #include <martello/graph/collections.h>

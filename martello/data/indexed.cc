@@ -1,5 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/data/internal/stage.h>
+#include <martello/data/internal/stage_clock.h>
 #include <martello/data/sources.h>
 
 namespace martello {
@@ -8,17 +9,19 @@ namespace {
 class IndexedAccess final : public RandomAccess {
  public:
   IndexedAccess(std::shared_ptr<const IndexedFlow> flow, const Pass& pass)
-      : flow_(std::move(flow)), key_(pass.key()), count_(flow_->count()) {
-    MARTELLO_CHECK(count_ >= 0, "[", flow_->description(), "] count() is ", count_, "; it must be 0 or more.");
+      : flow_(std::move(flow)), stage_(flow_->description()), key_(pass.key()), count_(flow_->count()) {
+    MARTELLO_CHECK(count_ >= 0, "[", stage_, "] count() is ", count_, "; it must be 0 or more.");
   }
   int64_t count() const override { return count_; }
   std::optional<Datapoint> get(int64_t index) override {
+    const data::internal::StageScope scope(stage_);
     Rng rng(key_, static_cast<uint64_t>(index));
     return flow_->get(index, rng);
   }
 
  private:
   std::shared_ptr<const IndexedFlow> flow_;
+  std::string stage_;
   uint64_t key_;
   int64_t count_;
 };

@@ -1,6 +1,7 @@
 #include <martello/base/error.h>
 #include <martello/data/internal/bad_sample_guard.h>
 #include <martello/data/internal/map.h>
+#include <martello/data/internal/stage_clock.h>
 
 #include <algorithm>
 
@@ -73,6 +74,7 @@ class MapAccess final : public RandomAccess {
   std::optional<Datapoint> get(int64_t index) override {
     std::optional<Datapoint> dp = source_->get(index);
     if (!dp) return dp;
+    const StageScope scope(stage_);
     try {
       return mapper_(std::move(*dp), index);
     } catch (...) {

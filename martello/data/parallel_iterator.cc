@@ -16,6 +16,8 @@ ParallelIterator::ParallelIterator(ParallelParts parts, const Pass& pass)
       key_(pass.key()),
       outer_(pass.interrupt),
       inner_(std::make_shared<Interrupt>()),
+      times_(pass.stage_times),
+      source_stage_(parts_.source.description()),
       guard_(parts_.bad_samples, parts_.stage, parts_.source.size(), pass.number),
       source_(parts_.source, (parts_.f ? pass.below() : pass).with_interrupt(inner_)) {
   if (!outer_) return;
@@ -59,7 +61,8 @@ void ParallelIterator::stop() {
 
 void ParallelIterator::work() {
   try {
-    while (work_once()) {
+    StageClock clock(times_);
+    while (clock.run([this] { return work_once(); })) {
     }
   } catch (...) {  // no memory for a slot
     const std::lock_guard lock(mutex_);
@@ -82,6 +85,7 @@ bool ParallelIterator::take(Datapoint& input, Slot*& slot) {
   std::optional<Item> item;
   std::exception_ptr error;
   try {
+    const StageScope scope(source_stage_);
     item = source_.next();
   } catch (...) {
     error = std::current_exception();
@@ -134,6 +138,7 @@ void ParallelIterator::run(Slot& slot, Datapoint input) {
   std::optional<Datapoint> result;
   std::exception_ptr error;
   try {
+    const StageScope scope(parts_.stage, parts_.threads);
     Rng rng(key_, static_cast<uint64_t>(slot.ordinal));
     result = parts_.f(std::move(input), rng);
   } catch (...) {
@@ -160,11 +165,16 @@ ParallelIterator::Slot* ParallelIterator::find_ready() {
   return finished_.empty() ? nullptr : finished_.front();
 }
 
+void ParallelIterator::wait_until_ready(std::unique_lock<std::mutex>& lock) {
+  const StageScope waiting(kWaiting);
+  ready_.wait(lock, [&] { return is_interrupted_ || find_ready() || (source_done_ && slots_.empty()); });
+}
+
 std::optional<Datapoint> ParallelIterator::produce() {
   start();
   for (;;) {
     std::unique_lock lock(mutex_);
-    ready_.wait(lock, [&] { return is_interrupted_ || find_ready() || (source_done_ && slots_.empty()); });
+    wait_until_ready(lock);
     if (is_interrupted_) throw Interrupted(str("[", stage(), "] was interrupted."));
     Slot* slot = find_ready();
     if (slot == nullptr) return std::nullopt;

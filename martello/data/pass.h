@@ -1,6 +1,7 @@
 #pragma once
 #include <martello/data/interrupt.h>
 #include <martello/data/rng.h>
+#include <martello/data/stage_times.h>
 
 #include <memory>
 
@@ -14,6 +15,7 @@ struct Pass {
   int64_t number = 0;
   uint64_t stage = 0;
   std::shared_ptr<Interrupt> interrupt = {};
+  std::shared_ptr<StageTimes> stage_times = {};  // where the time goes is written there
 
   // The numbers of this stage in this pass. For those of a datapoint `stream` is its ordinal.
   Rng rng(uint64_t stream = 0) const { return Rng(key(), stream); }

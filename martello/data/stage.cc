@@ -1,5 +1,6 @@
 #include <martello/data/error.h>
 #include <martello/data/internal/stage.h>
+#include <martello/data/internal/stage_clock.h>
 
 #include <algorithm>
 #include <limits>
@@ -68,6 +69,7 @@ std::optional<Datapoint> StageIterator::next() {
   if (error_) [[unlikely]]
     std::rethrow_exception(error_);
   if (has_ended_) return std::nullopt;
+  const StageScope scope(stage_);
   try {
     std::optional<Datapoint> dp = produce();
     has_ended_ = !dp;

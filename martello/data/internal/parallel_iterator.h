@@ -1,6 +1,7 @@
 #pragma once
 #include <martello/data/internal/bad_sample_guard.h>
 #include <martello/data/internal/stage.h>
+#include <martello/data/internal/stage_clock.h>
 #include <martello/data/token.h>
 
 #include <condition_variable>
@@ -51,6 +52,7 @@ class ParallelIterator final : public StageIterator {
   void start();
   void stop();
   void work();
+  void wait_until_ready(std::unique_lock<std::mutex>& lock);
   bool work_once();
   bool take(Datapoint& input, Slot*& slot);
   bool wait_for_room();
@@ -67,6 +69,8 @@ class ParallelIterator final : public StageIterator {
   uint64_t key_;
   std::shared_ptr<Interrupt> outer_, inner_;  // ends our waits; ends those of the source
   int64_t waker_ = -1;
+  std::shared_ptr<StageTimes> times_;
+  std::string source_stage_;  // of a source that is no stage of this library
   BadSampleGuard guard_;
   std::vector<std::thread> threads_;
 
