@@ -4,6 +4,10 @@
 #include <martello/base/log.h>
 #include <martello/graph/scopes.h>
 #include <martello/loop/internal/hook_timing.h>
+#include <martello/loop/monitors.h>
+#include <martello/loop/time_account.h>
+
+#include <algorithm>
 
 namespace martello {
 
@@ -41,6 +45,16 @@ struct CallbackGroup::Hook : RunHook {
   Callback& callback;
 };
 
+// Before all others.
+struct CallbackGroup::FirstHook : RunHook {
+  explicit FirstHook(CallbackGroup& g) : group(g) {}
+  void before_run(RunContext&) override { group.switch_to(TimePart::callbacks); }
+  void after_run(RunContext&) override { group.switch_to(TimePart::callbacks); }
+  std::string hook_name() const override { return "TimeAccount"; }
+
+  CallbackGroup& group;
+};
+
 // The last hook: when one of the others has thrown StopTraining, all have had their turn now.
 struct CallbackGroup::StopHook : RunHook {
   explicit StopHook(CallbackGroup& g) : group(g) {}
@@ -48,6 +62,7 @@ struct CallbackGroup::StopHook : RunHook {
   void after_run(RunContext&) override { stop(); }
   std::string hook_name() const override { return "StopTraining"; }
   void stop() const {
+    group.switch_to(TimePart::compute);
     if (group.stop_reason_) [[unlikely]]
       throw StopTraining(*group.stop_reason_);
   }
@@ -55,10 +70,20 @@ struct CallbackGroup::StopHook : RunHook {
   CallbackGroup& group;
 };
 
+namespace {
+
+bool is_monitor(const Ref<Callback>& c) {
+  return dynamic_cast<const Monitor*>(c.get()) || dynamic_cast<const Monitors*>(c.get());
+}
+
+}  // namespace
+
 CallbackGroup::CallbackGroup(CallbackList list, TrainContext& context, SlowLimits limits)
     : list_(std::move(list)),
       context_(context),
+      account_(context.time_account()),
       timing_(std::make_unique<Timing>(list_, limits)),
+      first_hook_(std::make_unique<FirstHook>(*this)),
       stop_hook_(std::make_unique<StopHook>(*this)) {
   for (size_t i = 0; i < list_.size(); ++i)
     MARTELLO_CHECK(list_[i], "[callbacks] callback ", i, " is null: it was never assigned.");
@@ -66,16 +91,28 @@ CallbackGroup::CallbackGroup(CallbackList list, TrainContext& context, SlowLimit
     hooks_.push_back(std::make_unique<Hook>(*this, i));
     list_[i]->attach(&context);
   }
+  first_monitor_ = static_cast<size_t>(std::find_if(list_.begin(), list_.end(), is_monitor) - list_.begin());
 }
 
 CallbackGroup::~CallbackGroup() { detach(); }
+
+void CallbackGroup::switch_to(TimePart part) const {
+  if (account_) account_->switch_to(part);
+}
+
+void CallbackGroup::hold_time(TimePart part) const {
+  if (!account_) return;
+  account_->hold(false);
+  account_->switch_to(part);
+  account_->hold(true);
+}
 
 void CallbackGroup::detach() {
   for (const Ref<Callback>& c : list_) c->attach(nullptr);
 }
 
 std::vector<RunHook*> CallbackGroup::hooks() const {
-  std::vector<RunHook*> list;
+  std::vector<RunHook*> list = {first_hook_.get()};
   for (const auto& hook : hooks_) list.push_back(hook.get());
   list.push_back(stop_hook_.get());
   return list;
@@ -133,7 +170,13 @@ size_t CallbackGroup::run(Phase phase, const std::function<bool()>& should_break
 }
 
 void CallbackGroup::trigger_step() {
-  for (size_t i = 0; i < list_.size(); ++i) turn(i, Phase::trigger_step, [&] { list_[i]->trigger_step(); });
+  hold_time(TimePart::callbacks);
+  for (size_t i = 0; i < list_.size(); ++i) {
+    if (i == first_monitor_) hold_time(TimePart::monitors);
+    turn(i, Phase::trigger_step, [&] { list_[i]->trigger_step(); });
+  }
+  if (account_) account_->hold(false);
+  switch_to(TimePart::callbacks);
   timing_->end_step();
 }
 

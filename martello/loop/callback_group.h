@@ -11,6 +11,9 @@
 
 namespace martello {
 
+enum class TimePart : uint8_t;
+class TimeAccount;
+
 // Puts whoever needs a scalar after those that provide it and changes nothing else. Needs that go in a circle are
 // refused with the names.
 CallbackList sorted_by_needs(CallbackList list);
@@ -52,7 +55,8 @@ class CallbackGroup {
   // All of them, whatever happens; afterwards no callback sees the context. The first error, if any.
   std::exception_ptr after_train();
 
-  // One per callback, and one that ends the run when one of them has thrown StopTraining. Valid while the group lives.
+  // One per callback, one before them that keeps account of time, and one after them that does too and ends the run
+  // when one of them has thrown StopTraining. Valid while the group lives.
   std::vector<RunHook*> hooks() const;
   // Of the first StopTraining that was thrown in any phase so far.
   const std::optional<std::string>& stop_reason() const { return stop_reason_; }
@@ -69,17 +73,23 @@ class CallbackGroup {
  private:
   class Timing;
   struct Hook;
+  struct FirstHook;
   struct StopHook;
   template <class F>
   void turn(size_t i, Phase phase, F&& f);
   void note_stop(size_t i, Phase phase, const StopTraining& stop);
   const std::string& note_failure(size_t i, Phase phase);
   void detach();
+  void switch_to(TimePart part) const;
+  void hold_time(TimePart part) const;
 
   CallbackList list_;
   TrainContext& context_;
+  TimeAccount* account_;
+  size_t first_monitor_ = 0;  // the callbacks from here on are monitors
   std::unique_ptr<Timing> timing_;
   std::vector<std::unique_ptr<Hook>> hooks_;
+  std::unique_ptr<FirstHook> first_hook_;
   std::unique_ptr<StopHook> stop_hook_;
   std::optional<std::string> stop_reason_;
   std::string failed_turn_;

@@ -3,6 +3,7 @@
 #include <martello/loop/internal/images.h>
 #include <martello/loop/internal/metric_name.h>
 #include <martello/loop/monitors.h>
+#include <martello/loop/time_account.h>
 
 #include <time.h>
 
@@ -105,6 +106,7 @@ Monitors& Monitors::operator=(Monitors&&) noexcept = default;
 Monitors::~Monitors() = default;
 
 void Monitors::put_scalar(std::string_view name, double value, ScalarClass c) {
+  const TimeAccount::Scope scope(context().time_account(), TimePart::monitors);
   history_->get(name, c).put(global_step(), value);
   for (const auto& m : monitors_)
     c == ScalarClass::run ? m->process_scalar(name, value) : m->process_volatile(name, value);
@@ -113,23 +115,27 @@ void Monitors::put_scalar(std::string_view name, double value, ScalarClass c) {
 void Monitors::declare(std::string_view name, ScalarClass c) const { history_->get(name, c); }
 
 void Monitors::put_image(std::string_view name, const HostTensor& image) {
+  const TimeAccount::Scope scope(context().time_account(), TimePart::monitors);
   internal::check_metric_name("image", name);
   const HostTensor images = internal::as_images(name, image);
   for (const auto& m : monitors_) m->process_image(name, images);
 }
 
 void Monitors::put_histogram(std::string_view name, const HostTensor& values) {
+  const TimeAccount::Scope scope(context().time_account(), TimePart::monitors);
   internal::check_metric_name("histogram", name);
   for (const auto& m : monitors_) m->process_histogram(name, values);
 }
 
 void Monitors::put_text(std::string_view name, std::string_view text) {
+  const TimeAccount::Scope scope(context().time_account(), TimePart::monitors);
   internal::check_metric_name("text", name);
   MARTELLO_CHECK(internal::is_utf8(text), "[monitors] text '", name, "' is no UTF-8.");
   for (const auto& m : monitors_) m->process_text(name, text);
 }
 
 void Monitors::put_event(Event event) {
+  const TimeAccount::Scope scope(context().time_account(), TimePart::monitors);
   event.step = global_step();
   event.wall_time = seconds_since_1970();
   for (const auto& m : monitors_) m->process_event(event);

@@ -14,6 +14,7 @@ namespace martello {
 class CommitPoint;
 class HookedSession;
 class Monitors;
+class TimeAccount;
 
 // What a callback may see of training. Below `input` and `train`, so neither is needed to write one. Valid from
 // setup_graph to after_train.
@@ -30,6 +31,8 @@ class TrainContext {
   virtual HookedSession& hooked_sess() const = 0;
   virtual Monitors& monitors() const = 0;
   virtual CommitPoint& commit_point() const = 0;
+  // Where the time of steps goes; null when nobody keeps account.
+  virtual TimeAccount* time_account() const { return nullptr; }
 
   // In the order in which they were built, predict towers among them; none for a trainer without towers.
   virtual TowerHandles towers() const = 0;

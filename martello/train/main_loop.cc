@@ -1,15 +1,11 @@
 #include <martello/base/error.h>
 #include <martello/base/log.h>
+#include <martello/data/interrupt.h>
 #include <martello/loop/interrupt.h>
 #include <martello/train/internal/trainer_impl.h>
 
-#include <chrono>
-
 namespace martello {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::string where(const TrainLoop& loop) {
   return str("in epoch ", loop.epoch_num, ", step ", loop.local_step, ", global_step ", loop.global_step);
@@ -25,6 +21,11 @@ TrainEnd failed_end(std::string message) {
   return {.reason = TrainEnd::failed, .message = std::move(message), .error = std::current_exception()};
 }
 
+TrainEnd interrupted_end() {
+  const int signal = interrupt_signal();
+  return {.reason = TrainEnd::interrupted, .message = str("signal ", signal), .signal = signal};
+}
+
 }  // namespace
 
 // All of training. Returns when it is over, for whatever reason but an error.
@@ -38,12 +39,10 @@ void Trainer::run_epochs() {
     t.steps_done = 0;
     logger::info("Start epoch ", epoch, " ...");
     if (!t.run_phase(Phase::before_epoch)) return;
-    const auto start = Clock::now();
+    t.account.begin_epoch();
     if (!run_steps()) return;
     if (!t.run_phase(Phase::after_epoch)) return;
-    const double seconds = seconds_since(start);
-    logger::info("Epoch ", epoch, " (global_step ", t.loop.global_step, ") finished, time: ", human_time(seconds), ".");
-    t.group->report_slow_steps(seconds);
+    t.report_epoch(t.account.end_epoch());
     if (!t.run_phase(Phase::trigger_epoch)) return;
   }
 }
@@ -53,6 +52,7 @@ bool Trainer::run_steps() {
   for (int64_t i = 0; i < t.loop.steps_per_epoch; ++i) {
     if (t.hooked->should_stop()) return false;
     t.loop.local_step = i;
+    t.account.begin_step();
     const int64_t runs = t.step_counter->num_runs();
     run_step();
     t.check_runs_of_step(t.step_counter->num_runs() - runs, makes_one_run_per_step());
@@ -75,6 +75,8 @@ TrainEnd Trainer::main_loop() {
     end = t.end_of_loop();
   } catch (const StopTraining& stop) {
     end = {.reason = TrainEnd::stopped, .message = stop.what()};
+  } catch (const Interrupted& e) {  // a wait for data
+    end = interrupt_signal() != 0 ? interrupted_end() : failed_end(e.what());
   } catch (const WrongUse&) {
     wrong_use = std::current_exception();
   } catch (Error& e) {
@@ -113,6 +115,16 @@ void Trainer::finish(TrainEnd& end) {
   }
 }
 
+void Trainer::Impl::report_epoch(const TimeReport& time) {
+  logger::info("Epoch ", loop.epoch_num, " (global_step ", loop.global_step,
+               ") finished, time: ", human_time(time.wall_seconds), ".");
+  group->report_slow_steps(time.wall_seconds);
+  if (loop.steps_per_epoch == 0) return;
+  logger::info("Time of epoch ", loop.epoch_num, ": ", time.verdict(), ".");
+  for (const TimePart part : {TimePart::input, TimePart::compute, TimePart::callbacks, TimePart::monitors})
+    monitors->put_scalar(str("time/", part), time.share(part), ScalarClass::volatile_);
+}
+
 bool Trainer::Impl::run_phase(Phase phase) {
   const size_t done = group->run(phase, [this] { return is_interrupted(); });
   commit(phase, done);
@@ -136,10 +148,7 @@ void Trainer::Impl::check_runs_of_step(int64_t runs, bool expects_one) {
 
 TrainEnd Trainer::Impl::end_of_loop() const {
   if (group->stop_reason()) return {.reason = TrainEnd::stopped, .message = *group->stop_reason()};
-  if (is_interrupted()) {
-    const int signal = interrupt_signal();
-    return {.reason = TrainEnd::interrupted, .message = str("signal ", signal), .signal = signal};
-  }
+  if (is_interrupted()) return interrupted_end();
   if (hooked->should_stop()) return {.reason = TrainEnd::stopped, .message = "a hook requested it"};
   return {};
 }

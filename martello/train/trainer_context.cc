@@ -5,6 +5,7 @@
 namespace martello {
 
 CommitPoint& TrainerContext::commit_point() const { return trainer_.impl_->commit_point; }
+TimeAccount* TrainerContext::time_account() const { return &trainer_.impl_->account; }
 
 TowerFunc& TrainerContext::tower_func() const {
   if (TowerFunc* f = trainer_.find_tower_func()) return *f;

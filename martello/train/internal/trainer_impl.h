@@ -2,6 +2,7 @@
 #include <martello/loop/callback_group.h>
 #include <martello/loop/commit_point.h>
 #include <martello/loop/human_time.h>
+#include <martello/loop/time_account.h>
 #include <martello/train/internal/step_counter.h>
 #include <martello/train/trainer.h>
 
@@ -27,6 +28,7 @@ class TrainerContext : public TrainContext {
   HookedSession& hooked_sess() const override { return trainer_.hooked_sess(); }
   Monitors& monitors() const override { return trainer_.monitors(); }
   CommitPoint& commit_point() const override;
+  TimeAccount* time_account() const override;
   TowerHandles towers() const override;
   Tensor get_tensor(std::string_view name, SourceLine line) const override;
   OnlinePredictor get_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
@@ -54,6 +56,8 @@ struct Trainer::Impl {
   bool is_interrupted() const;
   bool is_ending() const { return group->stop_reason() || is_interrupted(); }
   void check_runs_of_step(int64_t runs, bool expects_one);
+  // Logs an epoch that is over, and says where its time went.
+  void report_epoch(const TimeReport& time);
   // How a loop that was left without an error has ended.
   TrainEnd end_of_loop() const;
 
@@ -67,6 +71,7 @@ struct Trainer::Impl {
   bool has_warned_of_runs = false;
   int64_t steps_done = 0;  // of the epoch
   CommitPoint commit_point;
+  TimeAccount account;
   Fetches train_fetches;  // of train_op, made once
 
   std::shared_ptr<MaintainStepCounter> step_counter;
