@@ -2,13 +2,16 @@
 
 #include <martello/base/error.h>
 #include <martello/base/state.h>
+#include <martello/data/internal/stage_clock.h>
 #include <martello/graph/core_ops.h>
+#include <martello/loop/time_account.h>
 
 namespace martello {
 
-class FeedInput::Feeder : public Callback {
+class FeedInput::Feeder : public Callback, public WaitedInput {
  public:
-  Feeder(DataFlowRef flow, FeedInputOptions options) : flow_(std::move(flow)), options_(options) {
+  Feeder(DataFlowRef flow, FeedInputOptions options)
+      : flow_(std::move(flow)), options_(options), description_(flow_.description()) {
     set_chief_only(false);
   }
   std::string name() const override { return "FeedInput"; }
@@ -23,13 +26,20 @@ class FeedInput::Feeder : public Callback {
   const TensorList& placeholders() const { return placeholders_; }
   void reset() { begin(0); }
 
-  void before_train() override { reset(); }
+  void before_train() override {
+    account_ = context().time_account();
+    reset();
+  }
   void before_run(RunContext& run) override {
-    const Datapoint datapoint = next();
+    const Datapoint datapoint = timed_next();
     check_size(datapoint);
     for (size_t i = 0; i < placeholders_.size(); ++i) run.feed(placeholders_[i], component(datapoint, i));
   }
-  void after_train() override { iterator_.reset(); }
+  void after_train() override {
+    iterator_.reset();
+    account_ = nullptr;
+  }
+  std::string slowest_stage() override { return martello::slowest_stage(times_->take()); }
   void state(State& s) override {
     s("pass", pass_);
     if (s.restoring()) begin(pass_);
@@ -39,12 +49,20 @@ class FeedInput::Feeder : public Callback {
  private:
   void begin(int64_t pass) {
     pass_ = pass;
-    iterator_ = flow_->iterate({.seed = options_.seed, .number = pass});
+    iterator_ = flow_->iterate({.seed = options_.seed, .number = pass, .stage_times = times_});
+  }
+  // All of it is time that training waits.
+  Datapoint timed_next() {
+    const TimeAccount::Scope wait(account_, TimePart::input, this);
+    return clock_.run([this] {
+      const data::internal::StageScope scope(description_);
+      return next();
+    });
   }
   Datapoint next() {
     MARTELLO_ASSERT(iterator_, "a run comes before before_train.");
     if (auto datapoint = iterator_->next()) return std::move(*datapoint);
-    if (!options_.infinite) throw StopTraining(str("the data is at its end after pass ", pass_));
+    if (!options_.infinite) throw EndOfData(str("the data is at its end after pass ", pass_));
     begin(pass_ + 1);
     if (auto datapoint = iterator_->next()) return std::move(*datapoint);
     throw InvalidArgument(str("[feed_input] data pass ", pass_, " is empty. A flow that trains gives datapoints."));
@@ -59,6 +77,10 @@ class FeedInput::Feeder : public Callback {
 
   DataFlowRef flow_;
   FeedInputOptions options_;
+  std::string description_;
+  std::shared_ptr<StageTimes> times_ = std::make_shared<StageTimes>();
+  data::internal::StageClock clock_{times_};
+  TimeAccount* account_ = nullptr;
   std::vector<TensorSpec> signature_;
   TensorList placeholders_;
   int64_t pass_ = 0;

@@ -3,6 +3,7 @@
 #include <martello/base/error.h>
 #include <martello/graph/node.h>
 #include <martello/graph/scopes.h>
+#include <martello/input/default_prefetch.h>
 #include <martello/train/internal/build_towers.h>
 
 namespace martello {
@@ -64,8 +65,9 @@ void SingleCostTrainer::setup_graph_of(const TrainConfig& config, SourceLine lin
   with_line(line, [&] { config.check(); });
   const Ref<ModelDesc> model = config.model;
   setup_graph(
-      model->inputs(), config.get_input(), [model](TensorList in) { return model->build_graph(std::move(in)); },
-      [model] { return model->optimizer(); }, line);
+      model->inputs(), apply_default_prefetch(config.get_input(), devices()),
+      [model](TensorList in) { return model->build_graph(std::move(in)); }, [model] { return model->optimizer(); },
+      line);
 }
 
 void SingleCostTrainer::setup() {

@@ -45,7 +45,7 @@ class NoOpTrainer : public SimpleTrainer {
   void run_step() override { hooked_sess().run({}); }
 };
 
-// The older name of a SimpleTrainer that prefetches its data: all of them do.
+// The older name of a SimpleTrainer whose data flow is read by a QueueInput: all of them do that.
 class QueueInputTrainer : public SimpleTrainer {
  public:
   using SimpleTrainer::SimpleTrainer;

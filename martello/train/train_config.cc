@@ -1,7 +1,7 @@
 #include <martello/train/train_config.h>
 
 #include <martello/base/error.h>
-#include <martello/input/feed_input.h>
+#include <martello/input/queue_input.h>
 
 namespace martello {
 
@@ -13,7 +13,7 @@ void TrainConfig::check() const {
 
 Ref<InputSource> TrainConfig::get_input() const {
   if (data) return data;
-  return FeedInput(dataflow.repeat().prefetch());
+  return QueueInput(dataflow);
 }
 
 int64_t TrainConfig::get_steps_per_epoch() const {
