@@ -1,7 +1,8 @@
 // What a trainer costs besides its steps.
-//   martello_loop_bench    steps per second of a trainer that does nothing, and mlp in a bare session, in a trainer,
-//   and in
-//                          a trainer whose data comes through the default input pipeline
+//   martello_loop_bench                steps per second of a trainer that does nothing, and mlp in a bare session, in a
+//                                      trainer, and in a trainer whose data comes through the default input pipeline
+//   martello_loop_bench mlp_trainer    the last of these as a line for peers/run.py
+#include "memory.h"
 #include "timing.h"
 #include "train/train.h"
 
@@ -123,10 +124,19 @@ double bare_seconds(const char* name, int64_t steps) {
   return best / static_cast<double>(steps);
 }
 
+int print_figure() {
+  const double base_mb = bench::resident_mb(), seconds = fed_seconds(ready_batch(), 500);
+  std::printf(
+      "{\"work\": \"mlp_trainer\", \"variant\": \"martello\", \"ms\": %.4f, \"base_mb\": %.1f, \"peak_mb\": %.1f}\n",
+      1e3 * seconds, base_mb, bench::peak_mb());
+  return 0;
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   mt::logger::set_level(mt::logger::Level::warn);
+  if (argc > 1 && std::string_view(argv[1]) == "mlp_trainer") return print_figure();
   const double plain = no_op_seconds(0), idle = no_op_seconds(32);
   std::printf("no-op trainer, default callbacks: %.0f steps/s (at least %.0f)\n", 1 / plain, kLeastStepsPerSecond);
   std::printf("  32 more callbacks that do nothing: %.1f ns each and step\n", 1e9 * (idle - plain) / 32);

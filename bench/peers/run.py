@@ -16,12 +16,13 @@ from pathlib import Path
 
 from report import HERE, ROOT, Failed, environment, json_lines, machine, versions, write
 
-WORKS_OF = {"keras": {"mlp", "mnist", "cifar", "resnet50", "lstm"}, "tensorpack": {"mlp", "mnist"}}
+WORKS_OF = {"keras": {"mlp", "mlp_trainer", "mnist", "cifar", "resnet50", "lstm"}, "tensorpack": {"mlp", "mlp_trainer", "mnist"}}
 OURS_F32 = "martello f32"
 # What a work must reach, as a multiple of a peer's speed; "best" is the fastest of them.
 BARS = {
     "tiny": {"jax jit": 2.0, "torch eager": 10.0},
     "mlp": {"jax jit": 1.5, "torch eager": 2.2},
+    "mlp_trainer": {"keras keras-fit": 2.2, "keras keras-fit-xla": 2.2, "tensorpack": 1.5},
     "mnist": {"best": 1.2, "torch eager": 2.0},
     "cifar": {"best": 1.1},
     "resnet50": {"best": 1.1},
@@ -64,17 +65,21 @@ def programs(args):
         yield OURS_F32, ours, set(BARS)
         yield "torch", torch + precision, set(BARS)
         return
-    yield "martello", ours, set(BARS)
-    yield "torch", torch, set(BARS)
-    yield "jax", [python, str(HERE / "jax_peer.py")], set(BARS)
+    # In a trainer, its data through the default input pipeline; of the others, those that have one.
+    trainer = {"mlp_trainer"}
+    yield "martello", ours, set(BARS) - trainer
+    yield "martello", [str(args.build / "bench" / "martello_loop_bench")], trainer
+    yield "torch", torch, set(BARS) - trainer
+    yield "jax", [python, str(HERE / "jax_peer.py")], set(BARS) - trainer
     for kind, known in WORKS_OF.items():
         yield kind, [python, str(HERE / "tf_peer.py"), kind], known
 
 
 def run_one(results, program, command, work, args):
     count = 0
+    work_there = work if program == "martello" else work.removesuffix("_trainer")
     try:
-        for row in json_lines(command + [work], environment(args.threads), SECONDS):
+        for row in json_lines(command + [work_there], environment(args.threads), SECONDS):
             variant = row["variant"]
             name = program if program in ("martello", OURS_F32, variant) else f"{program} {variant}"
             count += 1
