@@ -33,6 +33,7 @@ std::string checked_dir(const std::string& given) {
 
 std::vector<NamedTensor> values_of(const std::vector<Variable>& variables, Session& session) {
   std::vector<NamedTensor> values;
+  values.reserve(variables.size());
   for (const Variable& v : variables) values.push_back({v.handle().name(), session.get(v.handle())});
   return values;
 }

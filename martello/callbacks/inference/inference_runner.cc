@@ -24,17 +24,19 @@ std::string prefixed(const std::string& prefix, const std::string& name) {
 }  // namespace
 
 struct InferenceRunner::Impl {
+  Impl(Ref<InputSource> source, bool ends, std::vector<Ref<Inferencer>> list, const InferenceOptions& o)
+      : input(std::move(source)), is_flow(ends), inferencers(std::move(list)), options(o) {}
+
   Ref<InputSource> input;
   bool is_flow;  // made from a data flow, whose data pass ends
   std::vector<Ref<Inferencer>> inferencers;
   InferenceOptions options;
-  std::vector<Ref<RunHook>> extra_hooks = {};
-
-  std::optional<internal::SampleHook> samples = {};
-  std::vector<std::unique_ptr<internal::InferencerHook>> inferencer_hooks = {};
-  std::vector<std::unique_ptr<internal::InputHook>> input_hooks = {};
-  std::unique_ptr<CallbackGroup> input_callbacks = {};
-  std::optional<HookedSession> session = {};
+  std::vector<Ref<RunHook>> extra_hooks;
+  std::optional<internal::SampleHook> samples;
+  std::vector<std::unique_ptr<internal::InferencerHook>> inferencer_hooks;
+  std::vector<std::unique_ptr<internal::InputHook>> input_hooks;
+  std::unique_ptr<CallbackGroup> input_callbacks;
+  std::optional<HookedSession> session;
 
   std::string where() const { return str("[inference '", options.tower_name, "'] "); }
   void check() const;
@@ -67,14 +69,14 @@ InferenceRunner::InferenceRunner(DataFlowRef flow, std::vector<Ref<Inferencer>> 
   with_line(line, [&] {
     MARTELLO_CHECK(flow, "[inference '", options.tower_name, "'] its data flow is null: it was never assigned.");
     const Ref<InputSource> input = FeedInput(flow.prefetch({.buffer_bytes = kReadAhead}), {.infinite = false});
-    impl_.reset(new Impl{input, true, std::move(inferencers), options});
+    impl_ = std::make_unique<Impl>(input, true, std::move(inferencers), options);
     impl_->check();
   });
 }
 
 InferenceRunner::InferenceRunner(Ref<InputSource> input, std::vector<Ref<Inferencer>> inferencers,
                                  const InferenceOptions& options, SourceLine line)
-    : impl_(new Impl{std::move(input), false, std::move(inferencers), options}) {
+    : impl_(std::make_unique<Impl>(std::move(input), false, std::move(inferencers), options)) {
   with_line(line, [&] { impl_->check(); });
 }
 
