@@ -3,7 +3,6 @@
 #include <martello/train/internal/trainer_impl.h>
 
 #include <algorithm>
-#include <map>
 
 namespace martello {
 namespace {
@@ -33,17 +32,6 @@ void check_needs(const CallbackList& early, const CallbackList& later) {
       }
 }
 
-// Two values under one name would overwrite each other.
-void check_provides(const CallbackList& list) {
-  std::map<std::string, std::string> provider;
-  for (const auto& c : list)
-    for (const std::string& scalar : c->provides()) {
-      const auto [first, is_new] = provider.emplace(scalar, c->name());
-      MARTELLO_CHECK(is_new, "[trainer] callbacks '", first->second, "' and '", c->name(), "' both give the scalar '",
-                     scalar, "'. Give one of them another name or prefix.");
-    }
-}
-
 }  // namespace
 
 CallbackList final_callbacks(const CallbackList& registered, const CallbackList& with_step, const TrainOptions& options,
@@ -64,7 +52,6 @@ CallbackList final_callbacks(const CallbackList& registered, const CallbackList&
   CallbackList list = registered;
   list.insert(list.end(), with_step.begin(), with_step.end());
   list.insert(list.end(), users.begin(), users.end());
-  check_provides(list);
   return list;
 }
 

@@ -68,7 +68,7 @@ TEST(InferenceErrors, two_values_under_one_name_are_refused) {
       {InferenceRunner(samples(4), {ScalarStats({"cost"})}),
        PeriodicTrigger(InferenceRunner(samples(4), {ScalarStats({"cost"})}, {.tower_name = "Two"}), {.epochs = 1})});
   for (const char* part :
-       {"'InferenceRunner'", "'PeriodicTrigger(InferenceRunner(Two))'", "'validation_cost'", "prefix"})
+       {"[inference 'Two'] gives the scalar 'validation_cost'", "inference 'InferenceTower'", ".prefix"})
     EXPECT_CONTAINS(text, part);
   const std::string one = error_of<InvalidArgument>([] {
     InferenceRunner(samples(4), {ScalarStats({"cost"}), ScalarStats({"cost"})});

@@ -2,14 +2,11 @@
 
 #include <martello/base/error.h>
 #include <martello/base/log.h>
-#include <martello/callbacks/inference/internal/inference_hooks.h>
-#include <martello/callbacks/inference/internal/progress.h>
+#include <martello/callbacks/inference/internal/inference_runner_impl.h>
 #include <martello/input/feed_input.h>
-#include <martello/loop/callback_group.h>
-#include <martello/loop/interrupt.h>
 #include <martello/ops/shape.h>
 
-#include <limits>
+#include <algorithm>
 #include <set>
 
 namespace martello {
@@ -17,39 +14,10 @@ namespace {
 
 constexpr int64_t kReadAhead = 16 << 20;  // bytes of validation data that may wait while training goes on
 
-std::string prefixed(const std::string& prefix, const std::string& name) {
-  return prefix.empty() ? name : str(prefix, "/", name);
-}
+// What runners of this graph give, and the tower of each.
+constexpr CollectionKey<std::string> kGivenScalars{"inference_scalars"}, kGivingTowers{"inference_towers"};
 
 }  // namespace
-
-struct InferenceRunner::Impl {
-  Impl(Ref<InputSource> source, bool ends, std::vector<Ref<Inferencer>> list, const InferenceOptions& o)
-      : input(std::move(source)), is_flow(ends), inferencers(std::move(list)), options(o) {}
-
-  Ref<InputSource> input;
-  bool is_flow;  // made from a data flow, whose data pass ends
-  std::vector<Ref<Inferencer>> inferencers;
-  InferenceOptions options;
-  std::vector<Ref<RunHook>> extra_hooks;
-  std::optional<internal::SampleHook> samples;
-  std::vector<std::unique_ptr<internal::InferencerHook>> inferencer_hooks;
-  std::vector<std::unique_ptr<internal::InputHook>> input_hooks;
-  std::unique_ptr<CallbackGroup> input_callbacks;
-  std::optional<HookedSession> session;
-
-  std::string where() const { return str("[inference '", options.tower_name, "'] "); }
-  void check() const;
-  void set_up_inferencers(const TowerHandle& tower);
-  void set_up_input(TrainContext& context);
-  std::vector<RunHook*> hooks() const;
-
-  void rehearse(Session& plain);
-  bool run_one(HookedSession& hooked) const;
-  std::optional<int64_t> run_all();
-  void check_count(int64_t done) const;
-  Scalars collect() const;
-};
 
 void InferenceRunner::Impl::check() const {
   MARTELLO_CHECK(!options.tower_name.empty(), "[inference] its tower has no name. Set .tower_name.");
@@ -91,7 +59,7 @@ std::string InferenceRunner::name() const {
 std::vector<std::string> InferenceRunner::provides() const {
   std::vector<std::string> names;
   for (const auto& i : impl_->inferencers)
-    for (const std::string& n : i->provides()) names.push_back(prefixed(impl_->options.prefix, n));
+    for (const std::string& n : i->provides()) names.push_back(impl_->prefixed(n));
   return names;
 }
 
@@ -103,6 +71,18 @@ void InferenceRunner::register_hook(Ref<RunHook> hook, SourceLine line) {
           str(impl_->where(), "register_hook('", hook->hook_name(), "') after training has begun."));
   });
   impl_->extra_hooks.push_back(std::move(hook));
+}
+
+// Two values under one name would overwrite each other.
+void InferenceRunner::Impl::claim_scalars(Collections& collections, const std::vector<std::string>& names) const {
+  const auto given = collections.get(kGivenScalars), towers = collections.get(kGivingTowers);
+  for (const std::string& name : names) {
+    const auto found = std::find(given.begin(), given.end(), name);
+    MARTELLO_CHECK(found == given.end(), where(), "gives the scalar '", name, "', and so does inference '",
+                   towers[static_cast<size_t>(found - given.begin())], "'. Set .prefix, or another name.");
+    collections.add(kGivenScalars, name);
+    collections.add(kGivingTowers, options.tower_name);
+  }
 }
 
 void InferenceRunner::Impl::set_up_inferencers(const TowerHandle& tower) {
@@ -133,6 +113,7 @@ void InferenceRunner::setup_graph() {
   MARTELLO_CHECK(!context().towers().find(name), r.where(), "there is a tower '", name,
                  "' already. Several runners need different names: set .tower_name.");
   MARTELLO_CHECK(r.input->size() != 0, r.where(), "its data has no datapoint.");
+  r.claim_scalars(context().graph().collections(), provides());
   r.input->setup(context().input_signature());
   const TowerHandle tower =
       context().build_predict_tower(name, r.options.device, [&] { return r.input->get_input_tensors(); });
@@ -161,76 +142,10 @@ void InferenceRunner::before_train() {
   else logger::info(r.where(), "the size of its data is not known: each time it runs until the data ends.");
 }
 
-void InferenceRunner::Impl::rehearse(Session& plain) try {
-  for (const auto& h : inferencer_hooks) h->set_silent(true);
-  input->reset_state();
-  HookedSession hooked(plain, hooks());
-  run_one(hooked);
-  for (const auto& h : inferencer_hooks) h->set_silent(false);
-} catch (Error& e) {
-  e.add_context(str("in the rehearsal of inference '", options.tower_name, "', before training"));
-  throw;
-}
-
-// False at the end of the data.
-bool InferenceRunner::Impl::run_one(HookedSession& hooked) const try {
-  hooked.execute(Fetches());
-  if (hooked.should_stop()) throw StopTraining(str("a hook of inference '", options.tower_name, "' requested it"));
-  return true;
-} catch (const StopTraining&) {
-  for (const auto& h : input_hooks)
-    if (h->has_ended()) return false;
-  throw;
-}
-
-// The number of datapoints; none when a signal came.
-std::optional<int64_t> InferenceRunner::Impl::run_all() {
-  constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-  const std::optional<int64_t> size = input->size();
-  const int64_t limit = is_flow ? kNoLimit : size.value_or(kNoLimit);
-  internal::DataProgress progress(where() + "datapoint", size);
-  samples->reset();
-  for (const Ref<Inferencer>& i : inferencers) i->before_inference();
-  input->reset_state();
-  int64_t done = 0;
-  try {
-    for (; done < limit && interrupt_signal() == 0; ++done) {
-      if (!run_one(*session)) break;
-      progress.show(done + 1);
-    }
-  } catch (const StopTraining&) {
-    throw;
-  } catch (Error& e) {
-    e.add_context(str("in datapoint ", done, " of inference '", options.tower_name, "'"));
-    throw;
-  }
-  if (interrupt_signal() != 0) return std::nullopt;
-  check_count(done);
-  return done;
-}
-
-void InferenceRunner::Impl::check_count(int64_t done) const {
-  const auto size = input->size();
-  MARTELLO_CHECK(!size || done == *size, where(), "its data gave ", done, " datapoints but says that it has ", *size,
-                 ". Correct size(), or leave it unknown.");
-}
-
-Scalars InferenceRunner::Impl::collect() const {
-  Scalars all;
-  std::set<std::string> names;
-  for (const Ref<Inferencer>& i : inferencers)
-    for (auto& [scalar, value] : i->after_inference()) {
-      MARTELLO_CHECK(names.insert(scalar).second, where(), "two of its inferencers give the scalar '", scalar,
-                     "'; the second is '", i->name(), "'. Give it another name.");
-      all.emplace_back(prefixed(options.prefix, scalar), value);
-    }
-  return all;
-}
-
 void InferenceRunner::put_results() {
   const Impl& r = *impl_;
   for (const auto& [scalar, value] : r.collect()) monitors().put_scalar(scalar, value);
-  for (const Ref<Inferencer>& i : r.inferencers) i->report(monitors(), prefixed(r.options.prefix, ""));
+  for (const Ref<Inferencer>& i : r.inferencers) i->report(monitors(), r.prefixed(""));
 }
 
 void InferenceRunner::trigger() {
