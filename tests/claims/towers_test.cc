@@ -1,10 +1,7 @@
 // Claims of docs/claims.md about towers and tower functions.
 #include <martello/base/internal/test_text.h>
-#include <martello/callbacks/wrappers.h>
 #include <martello/martello.h>
-#include <martello/train/gan_trainer.h>
 #include <martello/train/internal/test_models.h>
-#include <martello/train/launch.h>
 
 #include <gtest/gtest.h>
 

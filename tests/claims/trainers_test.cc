@@ -1,11 +1,8 @@
 // Claims of docs/claims.md about the loop, trainers and callbacks.
 #include <martello/base/internal/test_text.h>
-#include <martello/callbacks/wrappers.h>
-#include <martello/input/feed_input.h>
 #include <martello/martello.h>
 #include <martello/testing/recording_callback.h>
 #include <martello/train/internal/test_models.h>
-#include <martello/train/single_cost_trainer.h>
 
 #include <gtest/gtest.h>
 
