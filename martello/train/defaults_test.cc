@@ -29,7 +29,7 @@ std::vector<std::string> names_of(const auto& list) {
 
 TEST(Defaults, are_new_objects_in_a_fixed_order) {
   EXPECT_EQ(names_of(default_callbacks()),
-            (std::vector<std::string>{"MovingAverageSummary", "MergeAllSummaries", "RunUpdateOps"}));
+            (std::vector<std::string>{"MovingAverageSummary", "ProgressBar", "MergeAllSummaries", "RunUpdateOps"}));
   EXPECT_EQ(names_of(default_monitors()), (std::vector<std::string>{"TFEventWriter", "JSONWriter", "ScalarPrinter"}));
   EXPECT_NE(default_callbacks()[0].get(), default_callbacks()[0].get());
 }

@@ -5,6 +5,8 @@
 #include <martello/callbacks/wrappers.h>
 #include <martello/data/sources.h>
 #include <martello/input/feed_input.h>
+#include <martello/input/queue_input.h>
+#include <martello/input/staging_input.h>
 #include <martello/train/internal/test_actor.h>
 #include <martello/train/internal/test_models.h>
 #include <martello/train/single_cost_trainer.h>
@@ -95,6 +97,7 @@ TEST(InferenceErrors, parts_that_are_missing_are_refused_where_it_is_made) {
   };
   EXPECT_CONTAINS(of([] { InferenceRunner(DataFlowRef(), {Nothing()}); }), "its data flow is null");
   EXPECT_CONTAINS(of([] { InferenceRunner(Ref<InputSource>(), {Nothing()}); }), "its input is null");
+  EXPECT_CONTAINS(of([] { InferenceRunner(StagingInput(QueueInput(samples(4))), {Nothing()}); }), "is staged");
   EXPECT_CONTAINS(of([] { InferenceRunner(samples(4), {}); }), "has no inferencer");
   EXPECT_CONTAINS(of([] { InferenceRunner(samples(4), {Ref<Inferencer>()}); }), "its inferencer 0 is null");
   EXPECT_CONTAINS(of([] { InferenceRunner(samples(4), {Nothing()}, {.tower_name = ""}); }), "has no name");

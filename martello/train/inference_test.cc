@@ -7,6 +7,8 @@
 #include <martello/callbacks/wrappers.h>
 #include <martello/data/sources.h>
 #include <martello/input/feed_input.h>
+#include <martello/input/queue_input.h>
+#include <martello/input/tensor_input.h>
 #include <martello/models/batch_norm.h>
 #include <martello/models/dropout.h>
 #include <martello/models/fully_connected.h>
@@ -96,6 +98,29 @@ TEST(Inference, reads_its_data_from_the_beginning_each_time) {
   EXPECT_EQ((*shuffled)[0], (*shuffled)[2]);
   EXPECT_EQ(*unknown, Passes(3, {1, 3, 5, 7, 9}));
   EXPECT_EQ(*fed, Passes(3, {0, 1, 2, 3, 4, 5})) << "an endless source is read size() times";
+}
+
+TEST(Inference, takes_any_input) {
+  Line trainer;
+  auto endless = make<Passes>(), finite = make<Passes>(), unknown = make<Passes>(), tensors = make<Passes>();
+  const auto few = samples(6).filter([](const Datapoint& d) { return d[0].at(0) < 5; }).batch(2, {.remainder = true});
+  const TrainEnd end = trainer.run(
+      {InferenceRunner(QueueInput(samples(6).batch(3)), {Seen(endless)}),
+       InferenceRunner(QueueInput(samples(6).batch(3), {.infinite = false}), {Seen(finite)}, {.tower_name = "finite"}),
+       InferenceRunner(QueueInput(few, {.infinite = false}), {Seen(unknown)}, {.tower_name = "unknown"}),
+       InferenceRunner(TensorInput(
+                           [] {
+                             return TensorList{constant(HostTensor::of<float>({1, 2}), "c"),
+                                               constant(HostTensor::of<float>({3, 4}), "d")};
+                           },
+                           2),
+                       {Seen(tensors)}, {.tower_name = "tensors"})});
+  ASSERT_EQ(end.reason, TrainEnd::finished) << end.message;
+  const std::vector<float> all = {0, 1, 2, 3, 4, 5};
+  EXPECT_EQ(*endless, Passes(2, all));
+  EXPECT_EQ(*finite, Passes(2, all));
+  EXPECT_EQ(*unknown, Passes(2, {0, 1, 2, 3, 4}));
+  EXPECT_EQ(*tensors, Passes(2, {1, 2, 1, 2}));
 }
 
 // Weights after two epochs of a model with dropout and batch norm, whose data is random.

@@ -4,6 +4,7 @@
 #include <martello/base/log.h>
 #include <martello/callbacks/inference/internal/inference_runner_impl.h>
 #include <martello/input/feed_input.h>
+#include <martello/input/staging_input.h>
 #include <martello/ops/shape.h>
 
 #include <algorithm>
@@ -22,6 +23,8 @@ constexpr CollectionKey<std::string> kGivenScalars{"inference_scalars"}, kGiving
 void InferenceRunner::Impl::check() const {
   MARTELLO_CHECK(!options.tower_name.empty(), "[inference] its tower has no name. Set .tower_name.");
   MARTELLO_CHECK(input, where(), "its input is null: it was never assigned.");
+  MARTELLO_CHECK(!dynamic_cast<const StagingInput*>(input.get()), where(),
+                 "its input is staged, which keeps datapoints from one time to the next. Give it the input itself.");
   MARTELLO_CHECK(!inferencers.empty(), where(), "has no inferencer, so nothing comes of it.");
   std::set<std::string> scalars;
   for (size_t i = 0; i < inferencers.size(); ++i) {

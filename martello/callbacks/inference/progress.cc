@@ -1,5 +1,6 @@
 #include <martello/base/log.h>
 #include <martello/callbacks/inference/internal/progress.h>
+#include <martello/callbacks/internal/progress_text.h>
 
 #include <unistd.h>
 
@@ -7,19 +8,13 @@
 #include <cstdio>
 
 namespace martello::internal {
-namespace {
-
-constexpr std::chrono::milliseconds kOnTerminal(500);
-constexpr std::chrono::seconds kInLog(180);
-
-}  // namespace
 
 DataProgress::DataProgress(std::string title, std::optional<int64_t> total)
     : title_(std::move(title)),
       total_(total),
       is_terminal_(isatty(STDERR_FILENO) != 0),
-      interval_(is_terminal_ ? std::chrono::steady_clock::duration(kOnTerminal) : kInLog),
-      start_(std::chrono::steady_clock::now()),
+      interval_(refresh_seconds(is_terminal_)),
+      start_(now_seconds()),
       next_(start_ + interval_) {}
 
 DataProgress::~DataProgress() {
@@ -27,8 +22,7 @@ DataProgress::~DataProgress() {
 }
 
 void DataProgress::draw(int64_t done) {
-  const auto now = std::chrono::steady_clock::now();
-  const double rate = static_cast<double>(done) / std::chrono::duration<double>(now - start_).count();
+  const double now = now_seconds(), rate = static_cast<double>(done) / (now - start_);
   const std::string of = total_ ? str("/", *total_) : "";
   const std::string text = str(title_, " ", done, of, ", ", std::round(rate * 10) / 10, " per second");
   if (is_terminal_) std::fprintf(stderr, "\r\x1b[K%s", text.c_str());

@@ -1,5 +1,6 @@
 #pragma once
-#include <chrono>
+#include <martello/callbacks/internal/clock.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ class DataProgress {
   DataProgress& operator=(const DataProgress&) = delete;
 
   void show(int64_t done) {
-    if (std::chrono::steady_clock::now() >= next_) draw(done);
+    if (now_seconds() >= next_) draw(done);
   }
 
  private:
@@ -26,8 +27,7 @@ class DataProgress {
   std::optional<int64_t> total_;
   bool is_terminal_;
   bool is_drawn_ = false;
-  std::chrono::steady_clock::duration interval_;
-  std::chrono::steady_clock::time_point start_, next_;
+  double interval_, start_, next_;  // seconds
 };
 
 }  // namespace martello::internal
