@@ -42,8 +42,10 @@ struct ConvNet : mt::ModelDesc {
   mt::OptimizerRef optimizer() const override { return mt::Adam(mt::get_scalar_var("learning_rate", 1e-3)); }
 };
 
+// With `steps` an epoch is that short, and so is its validation; 0: all images.
 mt::TrainEnd train(int64_t epochs, int64_t steps) {
-  const auto [train, test] = mt::data::fashion_mnist();
+  const auto [train, all_tests] = mt::data::fashion_mnist();
+  const mt::DataFlowRef test = steps > 0 ? all_tests.take(128 * steps) : all_tests;
   mt::TrainConfig config{
       .model = ConvNet(),
       .dataflow = train.shuffle().batch(128),
