@@ -39,7 +39,7 @@ ProgressBar::ProgressBar(std::vector<std::string> names, ProgressBarOptions opti
                  "; it cannot be below 0.");
   const bool is_terminal = options.is_terminal.value_or(isatty(STDERR_FILENO) == 1);
   const double seconds = options.refresh_seconds > 0 ? options.refresh_seconds : internal::refresh_seconds(is_terminal);
-  impl_.reset(new Impl{std::move(names), line, is_terminal, seconds});
+  impl_ = Owned(new Impl{std::move(names), line, is_terminal, seconds});
   set_chief_only(false);
 }
 ProgressBar::ProgressBar(ProgressBar&&) noexcept = default;

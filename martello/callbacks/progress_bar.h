@@ -1,7 +1,7 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/loop/callback.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +36,7 @@ class ProgressBar : public Callback {
   struct Impl;
   void show(int64_t steps, double now);
   void close();
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 }  // namespace martello

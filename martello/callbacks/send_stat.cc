@@ -14,7 +14,7 @@ struct SendStat::Impl {
 SendStat::SendStat(std::string_view command, std::vector<std::string> names) {
   MARTELLO_CHECK(!names.empty(), "[SendStat] has no names of scalars to send.");
   internal::CommandTemplate parsed(command, names, "SendStat");
-  impl_.reset(new Impl{std::move(names), std::move(parsed)});
+  impl_ = Owned(new Impl{std::move(names), std::move(parsed)});
 }
 SendStat::SendStat(SendStat&&) noexcept = default;
 SendStat::~SendStat() = default;

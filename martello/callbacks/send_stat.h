@@ -1,7 +1,7 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/loop/callback.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +22,7 @@ class SendStat : public Callback {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 }  // namespace martello

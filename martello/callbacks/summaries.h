@@ -1,8 +1,8 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/graph/collections.h>
 #include <martello/loop/callback.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,7 +48,7 @@ class MergeAllSummaries : public Callback {
  private:
   struct Impl;
   bool is_period() const;
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 // Means over the last `window` hooked runs, put as `name/SMA` in every window's last step.

@@ -19,7 +19,7 @@ struct BadSampleList::Samples {
   std::map<std::pair<int64_t, int64_t>, std::string> causes;
 };
 
-BadSampleList::BadSampleList() : samples_(std::make_unique<Samples>()) {}
+BadSampleList::BadSampleList() : samples_(make_owned<Samples>()) {}
 BadSampleList::~BadSampleList() = default;
 
 void BadSampleList::add(BadSample sample) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/data/datapoint.h>
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class BadSampleList {
 
  private:
   struct Samples;
-  std::unique_ptr<Samples> samples_;
+  Owned<Samples> samples_;
 };
 
 // What happens when a function fails for a datapoint. Skipped and replaced ones are logged, and `most` is a cap: when a

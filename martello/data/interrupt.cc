@@ -12,7 +12,7 @@ struct Interrupt::Wakers {
   std::map<int64_t, std::function<void()>> wakers;
 };
 
-Interrupt::Interrupt() : wakers_(std::make_unique<Wakers>()) {}
+Interrupt::Interrupt() : wakers_(make_owned<Wakers>()) {}
 Interrupt::~Interrupt() = default;
 
 void Interrupt::raise() {

@@ -1,9 +1,9 @@
 #pragma once
 #include <martello/base/error.h>
+#include <martello/base/owned.h>
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 
 namespace martello {
 
@@ -28,7 +28,7 @@ class Interrupt {
 
  private:
   struct Wakers;
-  std::unique_ptr<Wakers> wakers_;
+  Owned<Wakers> wakers_;
 };
 
 }  // namespace martello

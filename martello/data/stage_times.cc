@@ -12,7 +12,7 @@ struct StageTimes::Entries {
   std::vector<Entry> list;
 };
 
-StageTimes::StageTimes() : entries_(std::make_unique<Entries>()) {}
+StageTimes::StageTimes() : entries_(make_owned<Entries>()) {}
 StageTimes::~StageTimes() = default;
 
 void StageTimes::add(std::string_view stage, double seconds, int threads) {

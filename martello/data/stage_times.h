@@ -1,5 +1,5 @@
 #pragma once
-#include <memory>
+#include <martello/base/owned.h>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +24,7 @@ class StageTimes {
 
  private:
   struct Entries;
-  std::unique_ptr<Entries> entries_;
+  Owned<Entries> entries_;
 };
 
 // The stage that limits the flow: the one whose threads were busy longest. "" when there is none.

@@ -95,7 +95,7 @@ class Monitors::History {
 };
 
 Monitors::Monitors(std::vector<Ref<Monitor>> monitors)
-    : monitors_(std::move(monitors)), history_(std::make_unique<History>()) {
+    : monitors_(std::move(monitors)), history_(make_owned<History>()) {
   set_chief_only(false);
   for (size_t i = 0; i < monitors_.size(); ++i)
     MARTELLO_CHECK(monitors_[i], "[monitors] monitor ", i, " of ", monitors_.size(), " is null.");

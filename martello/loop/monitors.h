@@ -1,8 +1,8 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/base/ref.h>
 #include <martello/loop/monitor.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,7 +53,7 @@ class Monitors : public Callback {
  private:
   class History;
   std::vector<Ref<Monitor>> monitors_;
-  std::unique_ptr<History> history_;
+  Owned<History> history_;
 };
 
 }  // namespace martello

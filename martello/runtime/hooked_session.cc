@@ -142,7 +142,7 @@ const Feeds& RunContext::original_feeds() const { return *state_.original_feeds;
 Session& RunContext::sess() const { return state_.session; }
 
 HookedSession::HookedSession(Session& session, std::vector<RunHook*> hooks)
-    : state_(std::make_unique<RunContext::State>(session, std::move(hooks))) {}
+    : state_(make_owned<RunContext::State>(session, std::move(hooks))) {}
 HookedSession::~HookedSession() = default;
 HookedSession::HookedSession(HookedSession&&) noexcept = default;
 bool HookedSession::should_stop() const { return state_->is_stopping; }

@@ -1,7 +1,7 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/runtime/session.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,7 +62,7 @@ class HookedSession {
   bool should_stop() const;
 
  private:
-  std::unique_ptr<RunContext::State> state_;
+  Owned<RunContext::State> state_;
 };
 
 }  // namespace martello

@@ -10,7 +10,7 @@
 
 namespace martello {
 
-Trainer::Trainer(Graph graph) : impl_(std::make_unique<Impl>(std::move(graph))) {}
+Trainer::Trainer(Graph graph) : impl_(make_owned<Impl>(std::move(graph))) {}
 Trainer::Trainer(TrainConfig config) : Trainer() { impl_->config = std::move(config); }
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer::~Trainer() = default;

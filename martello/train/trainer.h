@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/runtime/hooked_session.h>
 #include <martello/train/train_config.h>
 #include <martello/train/train_end.h>
@@ -71,7 +72,7 @@ class Trainer {
   bool run_steps();
   void finish(TrainEnd& end);
 
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 }  // namespace martello

@@ -40,14 +40,14 @@ InferenceRunner::InferenceRunner(DataFlowRef flow, std::vector<Ref<Inferencer>> 
   with_line(line, [&] {
     MARTELLO_CHECK(flow, "[inference '", options.tower_name, "'] its data flow is null: it was never assigned.");
     const Ref<InputSource> input = FeedInput(flow.prefetch({.buffer_bytes = kReadAhead}), {.infinite = false});
-    impl_ = std::make_unique<Impl>(input, true, std::move(inferencers), options);
+    impl_ = make_owned<Impl>(input, true, std::move(inferencers), options);
     impl_->check();
   });
 }
 
 InferenceRunner::InferenceRunner(Ref<InputSource> input, std::vector<Ref<Inferencer>> inferencers,
                                  const InferenceOptions& options, SourceLine line)
-    : impl_(std::make_unique<Impl>(std::move(input), false, std::move(inferencers), options)) {
+    : impl_(make_owned<Impl>(std::move(input), false, std::move(inferencers), options)) {
   with_line(line, [&] { impl_->check(); });
 }
 

@@ -1,9 +1,9 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/callbacks/inference/inferencer.h>
 #include <martello/data/dataflow.h>
 #include <martello/input/input_source.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,7 +49,7 @@ class InferenceRunner : public Callback {
  private:
   struct Impl;
   void put_results();
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 }  // namespace martello

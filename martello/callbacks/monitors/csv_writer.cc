@@ -32,7 +32,7 @@ struct CSVWriter::Impl {
   internal::RowFile file;
 };
 
-CSVWriter::CSVWriter(std::string dir) : impl_(std::make_unique<Impl>()) { impl_->dir = std::move(dir); }
+CSVWriter::CSVWriter(std::string dir) : impl_(make_owned<Impl>()) { impl_->dir = std::move(dir); }
 CSVWriter::CSVWriter(CSVWriter&&) noexcept = default;
 CSVWriter::~CSVWriter() = default;
 

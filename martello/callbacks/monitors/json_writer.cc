@@ -12,7 +12,7 @@ struct JSONWriter::Impl {
   internal::RowFile file;
 };
 
-JSONWriter::JSONWriter(std::string dir) : impl_(std::make_unique<Impl>()) { impl_->dir = std::move(dir); }
+JSONWriter::JSONWriter(std::string dir) : impl_(make_owned<Impl>()) { impl_->dir = std::move(dir); }
 JSONWriter::JSONWriter(JSONWriter&&) noexcept = default;
 JSONWriter::~JSONWriter() = default;
 

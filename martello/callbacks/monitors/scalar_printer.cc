@@ -82,7 +82,7 @@ SendMonitorData::SendMonitorData(std::string_view command, std::vector<std::stri
   MARTELLO_CHECK(!names.empty(), "[SendMonitorData] has no names of scalars to send.");
   internal::CommandTemplate parsed(command, names, "SendMonitorData");
   const size_t count = names.size();
-  impl_.reset(new Impl{std::move(names), std::move(parsed), std::vector<double>(count), std::vector<bool>(count)});
+  impl_ = Owned(new Impl{std::move(names), std::move(parsed), std::vector<double>(count), std::vector<bool>(count)});
 }
 SendMonitorData::SendMonitorData(SendMonitorData&&) noexcept = default;
 SendMonitorData::~SendMonitorData() = default;

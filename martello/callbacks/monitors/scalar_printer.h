@@ -1,7 +1,7 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/loop/monitor.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ class ScalarPrinter : public Monitor {
  private:
   struct Impl;
   void print();
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 // Runs a command whenever all of its scalars have new values, and waits for it.
@@ -49,7 +49,7 @@ class SendMonitorData : public Monitor {
  private:
   struct Impl;
   void send();
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 }  // namespace martello

@@ -66,7 +66,7 @@ struct TFEventWriter::Impl {
   }
 };
 
-TFEventWriter::TFEventWriter(TFEventWriterOptions options) : impl_(std::make_unique<Impl>()) {
+TFEventWriter::TFEventWriter(TFEventWriterOptions options) : impl_(make_owned<Impl>()) {
   MARTELLO_CHECK(options.flush_seconds >= 0, "[TFEventWriter] flush_seconds is ", options.flush_seconds, ".");
   impl_->options = std::move(options);
 }

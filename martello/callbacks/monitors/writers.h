@@ -1,7 +1,7 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/loop/monitor.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -29,7 +29,7 @@ class JSONWriter : public Monitor {
  private:
   struct Impl;
   void add_row();
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 // stats.csv: a line `epoch_num,global_step,class,name,value` per scalar, in the same moments as JSONWriter's.
@@ -51,7 +51,7 @@ class CSVWriter : public Monitor {
  private:
   struct Impl;
   void add_rows();
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 struct TFEventWriterOptions {
@@ -82,7 +82,7 @@ class TFEventWriter : public Monitor {
   struct Impl;
   bool is_off() const;
   void stamp();
-  std::unique_ptr<Impl> impl_;
+  Owned<Impl> impl_;
 };
 
 }  // namespace martello

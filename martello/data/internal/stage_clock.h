@@ -2,6 +2,7 @@
 #include <martello/data/stage_times.h>
 
 #include <cstdint>
+#include <memory>
 
 namespace martello::data::internal {
 
