@@ -9,13 +9,16 @@ namespace {
 template <class T>
 constexpr int64_t kShortRow = 2048 / static_cast<int64_t>(sizeof(T));
 
+// Into the second cache: the first, and the few misses it can have under way, are for what is needed now.
+inline void ask_for(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
+
 // Asks for a part of the next K rows while these are worked on: part i of them in the order in which they lie in
 // memory, which comes faster than the order in which columns are walked. Long rows are streams of their own.
 template <int K, class T>
 inline void ask_for_next(const T* x, int64_t stride, int64_t i) {
   if (stride > kShortRow<T>) return;
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kLines = K * Vec<T>::kLanes / kLine;
-  for (int64_t k = 0; k < kLines; ++k) __builtin_prefetch(x + K * stride + i * K + k * kLine);
+  for (int64_t k = 0; k < kLines; ++k) ask_for(x + K * stride + i * K + k * kLine);
 }
 
 // K rows meet in registers before they touch what is kept in memory: mean and squared distances of the K, then those of
@@ -104,15 +107,15 @@ inline Vec<T> incoming(const T* dy, Vec<T>& x, const ChannelAffine<T>& p, int64_
 }
 
 template <class T>
-constexpr int64_t kAhead = 8192 / static_cast<int64_t>(sizeof(T));
+constexpr int64_t kAhead = 2048 / static_cast<int64_t>(sizeof(T));
 template <int K, bool relu, class T>
 void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const ChannelAffine<T>& p, T* sum,
                   T* product) {
   for_vectors<T>(width, [&](int64_t i, int64_t n) {
     Vec<T> s(0), q(0);
     if (K == 1) {
-      __builtin_prefetch(x + i + kAhead<T>);
-      __builtin_prefetch(dy + i + kAhead<T>);
+      ask_for(x + i + kAhead<T>);
+      ask_for(dy + i + kAhead<T>);
     }
     for (int k = 0; k < K; ++k) {
       Vec<T> d = load(x + k * stride + i, n);

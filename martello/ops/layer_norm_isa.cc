@@ -7,22 +7,26 @@ namespace {
 
 double inverse_root(double variance, double epsilon) { return 1 / __builtin_sqrt(variance + epsilon); }
 
-template <bool streaming, class T>
-void normalize_row(const T* x, const T* gamma, const T* beta, T* y, int64_t n, T mean, T factor) {
-  const Vec<T> m(mean), r(factor);
+// R rows side by side, so that gamma and beta are read once for all of them.
+template <bool streaming, int R, class T>
+void normalize_rows(const T* x, const T* gamma, const T* beta, T* y, int64_t n, const T* mean, const T* factor) {
   for_vectors<T>(n, [&](int64_t i, int64_t lanes) {
-    const Vec<T> z = (load(x + i, lanes) - m) * r * load(gamma + i, lanes) + load(beta + i, lanes);
-    if (streaming && lanes == Vec<T>::kLanes) stream(y + i, z);
-    else store(y + i, lanes, z);
+    const Vec<T> scale = load(gamma + i, lanes), shift = load(beta + i, lanes);
+    for (int r = 0; r < R; ++r) {
+      const Vec<T> z = (load(x + r * n + i, lanes) - Vec<T>(mean[r])) * Vec<T>(factor[r]) * scale + shift;
+      if (streaming && lanes == Vec<T>::kLanes) stream(y + r * n + i, z);
+      else store(y + r * n + i, lanes, z);
+    }
   });
 }
 
 // Moments of R rows that fit into the first cache together, step by step: each step of a row waits for the one before,
 // not for those of other rows.
 template <int R, class T>
-void moments_of_short_rows(const T* x, int64_t n, T* mean, T* variance) {
+void moments_of_rows(const T* x, int64_t n, T* mean, T* variance) {
   T m[R], squares[R];
-  for (int r = 0; r < R; ++r) m[r] = tile_mean(x + r * n, n);
+  for (int r = 0; r < R; ++r) m[r] = tile_sum(x + r * n, n);
+  for (int r = 0; r < R; ++r) m[r] /= static_cast<T>(n);
   for (int r = 0; r < R; ++r) squares[r] = tile_squares(x + r * n, n, m[r]);
   for (int r = 0; r < R; ++r) {
     mean[r] = m[r];
@@ -37,21 +41,27 @@ void moments_of_row(const T* x, int64_t n, T* mean, T* variance) {
   *variance = static_cast<T>(squares / static_cast<double>(n));
 }
 
+template <int R, class T>
+void put_rows(const T* x, const T* gamma, const T* beta, T* y, int64_t n, const T* mean, const T* variance,
+              double epsilon, bool streaming) {
+  T factor[R];
+  for (int r = 0; r < R; ++r) factor[r] = static_cast<T>(inverse_root(static_cast<double>(variance[r]), epsilon));
+  (streaming ? normalize_rows<true, R, T> : normalize_rows<false, R, T>)(x, gamma, beta, y, n, mean, factor);
+}
+
 template <class T>
 void normalize(const T* x, const T* gamma, const T* beta, T* y, T* mean, T* variance, int64_t rows, int64_t n,
                double epsilon, bool streaming) {
   constexpr int R = 8, kShortRow = 2048 / static_cast<int>(sizeof(T));
   streaming = streaming && is_vector_aligned(y) && n % Vec<T>::kLanes == 0;
-  const auto put_row = streaming ? normalize_row<true, T> : normalize_row<false, T>;
-  for (int64_t r = 0, count; r < rows; r += count) {
-    count = n > 0 && n <= kShortRow && r + R <= rows ? R : 1;
-    if (count == R) moments_of_short_rows<R>(x + r * n, n, mean + r, variance + r);
-    else moments_of_row(x + r * n, n, mean + r, variance + r);
-    T factors[R];
-    for (int64_t k = 0; k < count; ++k)
-      factors[k] = static_cast<T>(inverse_root(static_cast<double>(variance[r + k]), epsilon));
-    for (int64_t k = 0; k < count; ++k)
-      put_row(x + (r + k) * n, gamma, beta, y + (r + k) * n, n, mean[r + k], factors[k]);
+  int64_t r = 0;
+  for (; n > 0 && n <= kShortRow && r + R <= rows; r += R) {
+    moments_of_rows<R>(x + r * n, n, mean + r, variance + r);
+    put_rows<R>(x + r * n, gamma, beta, y + r * n, n, mean + r, variance + r, epsilon, streaming);
+  }
+  for (; r < rows; ++r) {
+    moments_of_row(x + r * n, n, mean + r, variance + r);
+    put_rows<1>(x + r * n, gamma, beta, y + r * n, n, mean + r, variance + r, epsilon, streaming);
   }
   if (streaming) _mm_sfence();
 }

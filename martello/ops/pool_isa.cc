@@ -47,31 +47,17 @@ inline void max_whole_pixel(const T* x, T* y, Index* index, const PoolImage& p) 
     }
   });
 }
-// Where windows do not meet, those below are asked for: each row is too short for the prefetchers of the machine.
-inline bool is_apart(const PoolImage& p) { return p.h.size == p.h.stride && p.w.size == p.w.stride; }
-template <class T>
-inline void ask_for_below(const T* x, const PoolImage& p) {
-  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
-  const int64_t row = p.w.in * p.channels;
-  for (int64_t i = p.h.size; i < 2 * p.h.size; ++i)
-    for (int64_t k = 0; k < p.w.size * p.channels; k += kLine)
-      _mm_prefetch(reinterpret_cast<const char*>(x + i * row + k), _MM_HINT_T0);
-}
-
 // Windows of H x W, or of any size for 0 x 0.
 template <int H, int W, class T, class Index>
 void max_row_of(const T* x, T* y, Index* index, const PoolImage& p, int64_t oh) {
   const Range h = window(p.h, oh);
-  const bool apart = is_apart(p);
   const int64_t row = oh * p.w.out * p.channels;
   for (int64_t ow = 0; ow < p.w.out; ++ow) {
     const int64_t at = row + ow * p.channels;
     const Range w = window(p.w, ow);
     if constexpr (H > 0) {
       if (h.end - h.begin == H && w.end - w.begin == W) {
-        const T* from = x + (h.begin * p.w.in + w.begin) * p.channels;
-        if (apart) ask_for_below(from, p);
-        max_whole_pixel<H, W>(from, y + at, index + at, p);
+        max_whole_pixel<H, W>(x + (h.begin * p.w.in + w.begin) * p.channels, y + at, index + at, p);
         continue;
       }
     }
@@ -139,16 +125,20 @@ inline bool can_stream(const T* dx, const PoolImage& p) {
   return is_vector_aligned(dx) && p.channels % Vec<T>::kLanes == 0;
 }
 
+inline bool is_apart(const PoolImage& p) { return p.h.size == p.h.stride && p.w.size == p.w.stride; }
+
 // The same where windows do not meet: outputs go to their inputs, so that each is looked at once. outgoing(oh, ow,
 // channel, lanes) is a function of the column.
 template <class T, class Outgoing>
 inline void spread_row(T* dx, const PoolImage& p, int64_t i, bool streaming, Outgoing outgoing) {
-  constexpr int64_t w_lanes = Vec<T>::kLanes;
+  constexpr int64_t w_lanes = Vec<T>::kLanes, kAheadBytes = 1024;
   const Range h = covering(p.h, i);
   T* to = dx + i * p.w.in * p.channels;
   const auto put = [&](int64_t at, int64_t lanes, Vec<T> v) {
-    if (streaming) stream(to + at, v);
-    else store(to + at, lanes, v);
+    if (streaming) return stream(to + at, v);
+    // Lines that are not in the cache arrive before they are written to.
+    _mm_prefetch(reinterpret_cast<const char*>(to + at) + kAheadBytes, _MM_HINT_T0);
+    store(to + at, lanes, v);
   };
   int64_t done = 0;
   for (int64_t ow = 0; h.begin < h.end && ow < p.w.out; ++ow) {
@@ -190,24 +180,32 @@ inline Vec<T> inverse_count(Range h, Range w) {
   return Vec<T>(T{1} / static_cast<T>((h.end - h.begin) * (w.end - w.begin)));
 }
 
+// sums += a window of H x W, or of h x w for 0 x 0, of N vectors of channels.
+template <int H, int W, int N, class T>
+inline void add_window(const T* x, const PoolImage& p, int64_t h, int64_t w, int64_t lanes, Vec<T>* sums) {
+  for (int64_t i = 0; i < (H ? H : h); ++i)
+    for (int64_t j = 0; j < (W ? W : w); ++j)
+      for (int k = 0; k < N; ++k)
+        sums[k] = sums[k] + load(x + (i * p.w.in + j) * p.channels + k * Vec<T>::kLanes, lanes);
+}
+
 template <class T>
 void mean_row(const T* x, T* y, const PoolImage& p, int64_t oh) {
   const Range h = window(p.h, oh);
-  const bool apart = is_apart(p);
+  y += oh * p.w.out * p.channels;
   for (int64_t ow = 0; ow < p.w.out; ++ow, y += p.channels) {
     const Range w = window(p.w, ow);
+    const int64_t height = h.end - h.begin, width = w.end - w.begin;
+    const T* from = x + (h.begin * p.w.in + w.begin) * p.channels;
     const Vec<T> factor = inverse_count<T>(h, w);
-    if (apart) ask_for_below(x + (h.begin * p.w.in + w.begin) * p.channels, p);
     for_channels<T>(p.channels, [&](auto stretch, int64_t c, int64_t given) {
-      constexpr int N = decltype(stretch)::kVectors, w_lanes = Vec<T>::kLanes;
+      constexpr int N = decltype(stretch)::kVectors;
       const int64_t lanes = decltype(stretch)::template lanes<T>(given);
       Vec<T> sums[N];
       for (Vec<T>& sum : sums) sum = Vec<T>(0);
-      for (int64_t i = h.begin; i < h.end; ++i)
-        for (int64_t j = w.begin; j < w.end; ++j)
-          for (int k = 0; k < N; ++k)
-            sums[k] = sums[k] + load(x + (i * p.w.in + j) * p.channels + c + k * w_lanes, lanes);
-      for (int k = 0; k < N; ++k) store(y + oh * p.w.out * p.channels + c + k * w_lanes, lanes, sums[k] * factor);
+      if (height == 2 && width == 2) add_window<2, 2, N>(from + c, p, height, width, lanes, sums);
+      else add_window<0, 0, N>(from + c, p, height, width, lanes, sums);
+      for (int k = 0; k < N; ++k) store(y + c + k * Vec<T>::kLanes, lanes, sums[k] * factor);
     });
   }
 }

@@ -1,6 +1,6 @@
-#include <martello/kernel/cpu/reduce_columns_isa.h>
 #include <martello/kernel/cpu/reduce_isa.h>
 #include <martello/kernel/cpu/reduce_rows_isa.h>
+#include <martello/kernel/cpu/reduce_wide_isa.h>
 #include <martello/kernel/cpu/span_isa.h>
 
 namespace martello::cpu::MARTELLO_ISA {
@@ -42,19 +42,16 @@ class Source {
   alignas(64) T tile_[kMost];
 };
 
-// Rows of more than the lanes, or blocks of such, one behind the other from `begin` on.
-template <class T, class Op>
-void reduce_long_rows(Source<T>& source, int64_t begin, int64_t rows, int64_t n, T* y) {
-  reduce_rows_by<T, Op>(rows, y, [&](int64_t r) { return long_row_vector<T, Op>(source.get(begin + r * n, n), n); });
-}
-
 // Whole rows of inner == 1. Those of which many fit into the tile are computed together.
 template <class T, class Op>
 void reduce_whole_rows(const ReduceStep& step, int64_t first, int64_t last, Source<T>& source) {
   constexpr int64_t w = Vec<T>::kLanes;
   T* y = static_cast<T*>(step.y);
   const int64_t n = step.reduced;
-  if (n * w > Source<T>::kMost) return reduce_long_rows<T, Op>(source, first * n, last - first, n, y + first);
+  if (n * w > Source<T>::kMost) {
+    return reduce_rows_by<T, Op>(last - first, y + first,
+                                 [&](int64_t r) { return long_row_vector<T, Op>(source.get((first + r) * n, n), n); });
+  }
   const int64_t most = step.x ? last - first : n * w > Source<T>::kAtOnce ? w : Source<T>::kAtOnce / n / w * w;
   for (int64_t rows; first < last; first += rows) {
     rows = smaller(last - first, most);
@@ -62,16 +59,15 @@ void reduce_whole_rows(const ReduceStep& step, int64_t first, int64_t last, Sour
   }
 }
 
-// Blocks of rows of inner == 1. Full ones lie one after the other, like rows.
+// Blocks of rows of inner == 1, which are rows of their own.
 template <class T, class Op>
 void reduce_row_blocks(const ReduceStep& step, int64_t first, int64_t last, Source<T>& source) {
   const int64_t block = kBlockRows * step.merged;
-  for (int64_t count; first < last; first += count) {
-    const int64_t row = first / step.blocks, k = first % step.blocks, full = step.blocks - 1 - k;
-    count = full == 0 ? 1 : smaller(full, last - first);
-    const int64_t n = full == 0 ? step.reduced - k * block : block, begin = row * step.reduced + k * block;
-    reduce_long_rows<T, Op>(source, begin, count, n, static_cast<T*>(step.y) + first);
-  }
+  reduce_rows_by<T, Op>(last - first, static_cast<T*>(step.y) + first, [&](int64_t i) {
+    const int64_t row = (first + i) / step.blocks, k = (first + i) % step.blocks;
+    const int64_t n = k + 1 < step.blocks ? block : step.reduced - k * block;
+    return long_row_vector<T, Op>(source.get(row * step.reduced + k * block, n), n);
+  });
 }
 
 // inner smaller than the lanes: a block is contiguous and short.
@@ -120,9 +116,11 @@ void reduce_stored_items(const ReduceStep& step, int64_t first, int64_t last) {
   for (int64_t item = first; item < last; ++item) {
     T* y = static_cast<T*>(step.y) + at.y();
     RowStretch<T> s{x + at.x(), at.rows(), at.columns(), step.inner, nullptr, true, false};
-    s.streaming = step.may_stream && s.rows < kBlockRows;
+    s.streaming = step.may_stream && s.rows <= kFewRows;
     at.next();
-    if (s.rows >= 8 && item + 1 < step.items) s.next = x + at.x();
+    // Few rows that go on in the next stretch are streams that prefetchers follow.
+    const bool goes_on = s.rows <= kFewRows && step.columns < step.inner;
+    if (!goes_on && item + 1 < step.items) s.next = x + at.x();
     add_all_rows<T, Op>(s, y);
   }
 }

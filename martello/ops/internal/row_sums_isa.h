@@ -37,14 +37,13 @@ inline void put_wide(Wide<T> y, T* to, int64_t lanes) {
   else y.store_first(to, lanes);
 }
 
-// Mean of n > 0 elements.
 template <class T>
-inline T tile_mean(const T* x, int64_t n) {
+inline T tile_sum(const T* x, int64_t n) {
   RowSums<T, 1> sum;
   sum.run(n, [&](int64_t i, Wide<T>* s, int64_t lanes) { *s = *s + wide(x + i, lanes, T{0}); });
-  return sum.total(0) / static_cast<T>(n);
+  return sum.total(0);
 }
-// The sum of their squared distances from it.
+// The sum of squared distances from the mean.
 template <class T>
 inline T tile_squares(const T* x, int64_t n, T mean) {
   const Wide<T> m(mean);
@@ -56,13 +55,13 @@ inline T tile_squares(const T* x, int64_t n, T mean) {
   return distances.total(0);
 }
 
-// Both, of any number of elements; NaN of none.
+// The mean of any number of elements and the sum of squared distances from it; NaN of none.
 template <class T>
 inline void row_moments(const T* x, int64_t n, double* mean, double* squares) {
   *mean = *squares = n > 0 ? 0 : __builtin_nan("");
   for (int64_t first = 0; first < n; first += kRowTile) {
     const int64_t count = n - first < kRowTile ? n - first : kRowTile;
-    const T m = tile_mean(x + first, count), q = tile_squares(x + first, count, m);
+    const T m = tile_sum(x + first, count) / static_cast<T>(count), q = tile_squares(x + first, count, m);
     const double all = static_cast<double>(first + count), d = static_cast<double>(m) - *mean;
     const double share = static_cast<double>(count) / all;
     *squares = first == 0 ? static_cast<double>(q)

@@ -60,7 +60,7 @@ struct ColumnGroup {
   // Stretches of rows are too short for the prefetchers of the machine. A block of lanes is a line.
   static constexpr int64_t kRowsAhead = 8;
   static void ask_for_row(const T* row) {
-    for (int b = 0; b < B; ++b) _mm_prefetch(reinterpret_cast<const char*>(row + b * kWideLanes<T>), _MM_HINT_T0);
+    for (int b = 0; b < B; ++b) _mm_prefetch(reinterpret_cast<const char*>(row + b * kWideLanes<T>), _MM_HINT_T1);
   }
 };
 
