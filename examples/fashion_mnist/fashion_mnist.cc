@@ -3,7 +3,8 @@
 //
 //   ./dev run                       (or: fashion_mnist [EPOCHS] [STEPS_PER_EPOCH])
 //
-// Data: Debian's package dataset-fashion-mnist.
+// Data: Debian's package dataset-fashion-mnist. Reaches 92.3 % test accuracy after 10 epochs, of 7 seconds each on two
+// cores.
 #include <martello/martello.h>
 
 #include <cstdio>
