@@ -1,5 +1,9 @@
 // The first training: a convnet on Fashion-MNIST, cut to a few steps.
 #include <martello/martello.h>
+
+#include <cstdio>
+#include <exception>
+
 namespace mt = martello;
 
 struct ConvNet : mt::ModelDesc {
@@ -35,7 +39,7 @@ void check_what_was_learned(mt::TrainContext& context) {
   if (error > 0.4) throw mt::Error(mt::str("validation_error is ", error));
 }
 
-int main() {
+mt::TrainEnd train() {
   mt::logger::auto_set_dir();
   auto [train, test] = mt::data::fashion_mnist();
   mt::TrainConfig config{.model = ConvNet(),
@@ -47,4 +51,13 @@ int main() {
                          .steps_per_epoch = 40,
                          .max_epoch = 2};
   return mt::launch_train_with_config(config, mt::SimpleTrainer());
+}
+
+int main() {
+  try {
+    return train();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
 }
