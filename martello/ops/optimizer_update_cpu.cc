@@ -1,5 +1,6 @@
 #include <martello/base/checked.h>
 #include <martello/base/threads.h>
+#include <martello/kernel/cpu/flush_denormals.h>
 #include <martello/ops/internal/update_scalars.h>
 
 #include <algorithm>
@@ -59,8 +60,10 @@ struct Update {
   // body(chunk index, chunk)
   template <class F>
   void each_chunk(const KernelRun& run, const F& body) const {
-    parallel_for(run.threads, static_cast<int64_t>(chunks.size()),
-                 [&](int64_t i) { body(static_cast<size_t>(i), chunks[static_cast<size_t>(i)]); });
+    parallel_for(run.threads, static_cast<int64_t>(chunks.size()), [&](int64_t i) {
+      const cpu::FlushDenormals flush;
+      body(static_cast<size_t>(i), chunks[static_cast<size_t>(i)]);
+    });
   }
 };
 

@@ -1,5 +1,6 @@
 #include <martello/graph/core_ops.h>
 #include <martello/ops/assign.h>
+#include <martello/ops/compare.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/optimizer_update.h>
 #include <martello/testing/op_test.h>
@@ -204,6 +205,26 @@ TEST(OptimizerUpdate, a_closed_gate_writes_nothing_and_counts_no_step) {
     };
     run_op_case("optimizer_update", c);
   }
+}
+
+// An average of a gradient that stays 0 would end among numbers that are slow to compute with.
+TEST(OptimizerUpdate, a_slot_that_decays_ends_at_zero) {
+  OpCase c = row("decay", {HostTensor({40}, f32)}, kMomentum, [](double) { return Element{1, 0}; });
+  c.build = [](TensorList grads) {
+    UpdateGroup group = group_of(grads, kMomentum.rule);
+    const DType dtype = grads[0].dtype();
+    const HostTensor least = HostTensor::full({40}, dtype, dtype == f64 ? 2.3e-308 : 1.2e-38);
+    const Operation tiny = assign(group.slots[0][0], constant(least));
+    Operation done;
+    {
+      const ControlDependencies after({tiny});
+      done = optimizer_update(kRate, group, kMomentum);
+    }
+    const ControlDependencies after({done});
+    return TensorList{equal(read_variable(group.slots[0][0]), 0)};
+  };
+  c.reference = [](const HostTensors&) { return HostTensors{HostTensor::full({40}, boolean, 1)}; };
+  run_op_case("optimizer_update", c);
 }
 
 OP_REFUSES(optimizer_update, a_gradient_of_another_shape,

@@ -1,6 +1,7 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
+#include <martello/kernel/cpu/flush_denormals.h>
 #include <martello/ops/internal/labels.h>
 #include <martello/ops/internal/row_index.h>
 #include <martello/ops/internal/update_scalars.h>
@@ -76,6 +77,7 @@ struct SparseUpdate {
     const auto constants = internal::make_constants<T>(attrs, rate, internal::next_step(run, layout));
     const int64_t chunk = std::max<int64_t>(1, 8192 / std::max<int64_t>(inner, 1));
     parallel_for(run.threads, ceil_div(n, chunk), [&](int64_t c) {
+      const cpu::FlushDenormals flush;
       for (int64_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
         if (i > 0 && row[order[i - 1]] == row[order[i]]) continue;
         int64_t end = i + 1;
