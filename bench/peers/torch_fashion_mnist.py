@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 FOLDER = Path("/usr/share/datasets/fashion-mnist")
-BATCH, TEST_BATCH, DECAY = 128, 256, 1e-5
+BATCH, TEST_BATCH, DECAY = 128, 256, 3e-4
 
 
 def load(name):

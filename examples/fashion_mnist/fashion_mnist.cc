@@ -3,7 +3,7 @@
 //
 //   ./dev run                       (or: fashion_mnist [EPOCHS] [STEPS_PER_EPOCH])
 //
-// Data: Debian's package dataset-fashion-mnist. Reaches 92.3 % test accuracy after 10 epochs, of 7 seconds each on two
+// Data: Debian's package dataset-fashion-mnist. Reaches 92.46 % test accuracy after 10 epochs, of 7 seconds each on two
 // cores.
 #include <martello/martello.h>
 
@@ -37,7 +37,7 @@ struct ConvNet : mt::ModelDesc {
     const auto cost = mt::reduce_mean(mt::sparse_softmax_cross_entropy(logits, label), "cross_entropy_loss");
     const auto error = mt::reduce_mean(mt::prediction_incorrect(logits, label, "incorrect"), "train_error");
     mt::add_moving_summary({cost, error});
-    return mt::add_n({cost, mt::regularize_cost("fc.*/W", mt::l2_regularizer(1e-5))}, "total_cost");
+    return mt::add_n({cost, mt::regularize_cost("fc.*/W", mt::l2_regularizer(3e-4))}, "total_cost");
   }
 
   mt::OptimizerRef optimizer() const override { return mt::Adam(mt::get_scalar_var("learning_rate", 1e-3)); }
