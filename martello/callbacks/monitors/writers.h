@@ -2,6 +2,7 @@
 #include <martello/base/owned.h>
 #include <martello/loop/monitor.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,49 +10,58 @@
 // say so. A disk that refuses rows never stops training: the rows wait, and the log says it.
 namespace martello {
 
-// stats.jsonl: one line per step or epoch that has scalars; see stats_file.h. A file that an earlier run of the same
-// directory left is continued when it ends with the epoch before this run's first, else put aside.
-class JSONWriter : public Monitor {
+namespace internal {
+class PendingScalars;
+}
+
+// A file of rows: scalars of a step after the step, those of the last step with the epoch's. A file that an earlier run
+// of the same directory left is continued when it ends with the epoch before this run's first, else put aside.
+class RowWriter : public Monitor {
  public:
-  explicit JSONWriter(std::string dir = "");
-  JSONWriter(JSONWriter&&) noexcept;
-  ~JSONWriter() override;
+  RowWriter(RowWriter&&) noexcept;
+  ~RowWriter() override;
   void setup_graph() override;
   void before_train() override;
   void trigger_step() override;
-  void trigger_epoch() override;
+  void trigger_epoch() override { add_rows(); }
   void after_train() override;
   void process_scalar(std::string_view name, double value) override;
   void process_volatile(std::string_view name, double value) override;
   void flush() override;
-  std::string name() const override { return "JSONWriter"; }
 
- private:
-  struct Impl;
-  void add_row();
-  Owned<Impl> impl_;
-};
-
-// stats.csv: a line `epoch_num,global_step,class,name,value` per scalar, in the same moments as JSONWriter's.
-class CSVWriter : public Monitor {
- public:
-  explicit CSVWriter(std::string dir = "");
-  CSVWriter(CSVWriter&&) noexcept;
-  ~CSVWriter() override;
-  void setup_graph() override;
-  void before_train() override;
-  void trigger_step() override;
-  void trigger_epoch() override;
-  void after_train() override;
-  void process_scalar(std::string_view name, double value) override;
-  void process_volatile(std::string_view name, double value) override;
-  void flush() override;
-  std::string name() const override { return "CSVWriter"; }
+ protected:
+  RowWriter(std::string dir, std::string_view file_name);
+  virtual std::string header() const { return ""; }
+  virtual std::optional<int64_t> epoch_of(const std::string& row) const = 0;
+  virtual std::string rows_of(const internal::PendingScalars& scalars) const = 0;
 
  private:
   struct Impl;
   void add_rows();
   Owned<Impl> impl_;
+};
+
+// stats.jsonl: one line per step or epoch that has scalars; see stats_file.h.
+class JSONWriter : public RowWriter {
+ public:
+  explicit JSONWriter(std::string dir = "");
+  std::string name() const override { return "JSONWriter"; }
+
+ protected:
+  std::optional<int64_t> epoch_of(const std::string& row) const override;
+  std::string rows_of(const internal::PendingScalars& scalars) const override;
+};
+
+// stats.csv: a line `epoch_num,global_step,class,name,value` per scalar, in the same moments as JSONWriter's.
+class CSVWriter : public RowWriter {
+ public:
+  explicit CSVWriter(std::string dir = "");
+  std::string name() const override { return "CSVWriter"; }
+
+ protected:
+  std::string header() const override;
+  std::optional<int64_t> epoch_of(const std::string& row) const override;
+  std::string rows_of(const internal::PendingScalars& scalars) const override;
 };
 
 struct TFEventWriterOptions {

@@ -74,7 +74,7 @@ void RowFile::close() {
 }
 
 void continue_or_move(const std::string& path, int64_t starting_epoch, std::string_view who,
-                      std::optional<int64_t> (*last_epoch)(const std::string& row)) {
+                      const std::function<std::optional<int64_t>(const std::string& row)>& last_epoch) {
   if (!fs::exists(path) || fs::file_size(path) == 0) return;
   const LastRow last = find_last_row(path);
   const std::optional<int64_t> epoch = last.end == 0 ? std::nullopt : last_epoch(last.text);

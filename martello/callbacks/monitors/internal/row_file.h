@@ -1,6 +1,7 @@
 #pragma once
 #include <martello/base/append_file.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,6 @@ class RowFile {
 // A file of rows that an earlier run left behind. Its last row is complete afterwards. When its last epoch is not the
 // one before `starting_epoch`, it is moved to `path`.MMDD-HHMMSS, with a warning. `last_epoch` reads a row.
 void continue_or_move(const std::string& path, int64_t starting_epoch, std::string_view who,
-                      std::optional<int64_t> (*last_epoch)(const std::string& row));
+                      const std::function<std::optional<int64_t>(const std::string& row)>& last_epoch);
 
 }  // namespace martello::internal
