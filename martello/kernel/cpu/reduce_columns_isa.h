@@ -12,7 +12,7 @@ struct RowStretch {
   int64_t rows, columns, stride;
   const T* next;   // where reading goes on after these rows, or null: no need to ask for anything ahead
   bool is_first;   // y holds nothing yet
-  bool streaming;  // y goes past the caches
+  bool streaming;  // y, of at most kFewRows rows, goes past the caches
 };
 
 // Prefetchers give up at the end of each stretch, so the next rows are asked for by hand; into the second cache, as
@@ -28,7 +28,7 @@ int64_t elements_to_aligned(const T* p) {
 // y = sums + R rows of x, or the R rows where there are no sums yet. A rows from `next` on are asked for, if it is
 // there.
 template <class T, class Op, int R, int A>
-void add_rows(const RowStretch<T>& s, const T* x, const T* sums, const T* next, T* y, bool streaming) {
+void add_rows(const RowStretch<T>& s, const T* x, const T* sums, const T* next, T* y) {
   constexpr int64_t w = Vec<T>::kLanes, line = 64 / static_cast<int64_t>(sizeof(T));
   const auto part = [&](int64_t i, int64_t n) {
     Vec<T> sum = load_valid<T, Op>(x + i, n);
@@ -36,14 +36,14 @@ void add_rows(const RowStretch<T>& s, const T* x, const T* sums, const T* next, 
     for (int r = 1; r < R; ++r) sum = Op::apply(sum, load_valid<T, Op>(x + r * s.stride + i, n));
     store_valid(y + i, n, sum);
   };
-  int64_t i = streaming ? smaller(elements_to_aligned(y), s.columns) : 0;
+  int64_t i = s.streaming ? smaller(elements_to_aligned(y), s.columns) : 0;
   if (i > 0) part(0, i);
   for (; i + line <= s.columns; i += line) {
     for (int r = 0; next && r < A; ++r) ask_for(next + r * s.stride + i);
     for (int64_t k = i; k < i + line; k += w) {
       Vec<T> sum = sums ? Op::apply(Vec<T>::load(sums + k), Vec<T>::load(x + k)) : Vec<T>::load(x + k);
       for (int r = 1; r < R; ++r) sum = Op::apply(sum, Vec<T>::load(x + r * s.stride + k));
-      if (streaming) stream(y + k, sum);
+      if (s.streaming) stream(y + k, sum);
       else sum.store(y + k);
     }
   }
@@ -55,22 +55,17 @@ template <class T, class Op, int R, int A>
 void add_last_rows(const RowStretch<T>& s, int64_t count, const T* sums, T* y) {
   if constexpr (R > 0) {
     if (count < R) return add_last_rows<T, Op, R - 1, A>(s, count, sums, y);
-    add_rows<T, Op, R, A>(s, s.x + (s.rows - R) * s.stride, sums, s.next, y, s.streaming);
+    add_rows<T, Op, R, A>(s, s.x + (s.rows - R) * s.stride, sums, s.next, y);
   }
 }
 
-// Sums that are to go past the caches stay here until the last rows join them.
 template <class T, class Op, int R>
 void add_groups_of_rows(const RowStretch<T>& s, T* y) {
-  alignas(64) T kept[kMostColumnBytes / sizeof(T)];
   const T* sums = s.is_first ? nullptr : y;
   int64_t r = 0;
-  for (; r + R <= s.rows; r += R) {
-    const bool is_last = r + R == s.rows;
+  for (; r + R <= s.rows; r += R, sums = y) {
     const T* next = s.next && r + R < s.rows ? s.x + (r + R) * s.stride : s.next;
-    T* to = s.streaming && !is_last ? kept : y;
-    add_rows<T, Op, R, R>(s, s.x + r * s.stride, sums, next, to, s.streaming && is_last);
-    sums = to;
+    add_rows<T, Op, R, R>(s, s.x + r * s.stride, sums, next, y);
   }
   add_last_rows<T, Op, R - 1, R>(s, s.rows - r, sums, y);
 }
@@ -82,7 +77,7 @@ template <class T, class Op, int R>
 void add_few_rows(const RowStretch<T>& s, T* y) {
   if constexpr (R > 0) {
     if (s.rows < R) return add_few_rows<T, Op, R - 1>(s, y);
-    add_rows<T, Op, R, R>(s, s.x, s.is_first ? nullptr : y, s.next, y, s.streaming);
+    add_rows<T, Op, R, R>(s, s.x, s.is_first ? nullptr : y, s.next, y);
   }
 }
 
