@@ -81,14 +81,12 @@ void add_few_rows(const RowStretch<T>& s, T* y) {
   }
 }
 
-// Several rows at a time, so that y is touched seldom: four, as more that are a power of two apart would push each
-// other out of the first cache; eight of those within a page.
+// Several rows at a time, so that y is touched seldom: eight, as more of them that are a power of two apart, and the
+// next ones that are asked for, would push each other out of the caches.
 template <class T, class Op>
 void add_long_rows(const RowStretch<T>& s, T* y) {
-  constexpr int64_t kPage = 4096 / static_cast<int64_t>(sizeof(T));
   if (s.rows <= kFewRows) add_few_rows<T, Op, kFewRows>(s, y);
-  else if (s.stride <= kPage) add_groups_of_rows<T, Op, 8>(s, y);
-  else add_groups_of_rows<T, Op, 4>(s, y);
+  else add_groups_of_rows<T, Op, 8>(s, y);
 }
 
 }  // namespace

@@ -88,24 +88,36 @@ class WideItems {
   WideItems(const ReduceStep& step, int64_t item)
       : step_(step),
         stretches_((step.inner + step.columns - 1) / step.columns),
-        stretch_(item % stretches_),
-        block_(item / stretches_ % step.blocks),
-        outer_(item / stretches_ / step.blocks) {}
+        by_stretch_(step.blocks > 1 && stretches_ >= kManyStretches),
+        counts_{by_stretch_ ? step.blocks : stretches_, by_stretch_ ? stretches_ : step.blocks},
+        at_{item % counts_[0], item / counts_[0] % counts_[1]},
+        outer_(item / counts_[0] / counts_[1]) {}
   void next() {
-    if (++stretch_ < stretches_) return;
-    stretch_ = 0;
-    if (++block_ < step_.blocks) return;
-    block_ = 0;
+    if (++at_[0] < counts_[0]) return;
+    at_[0] = 0;
+    if (++at_[1] < counts_[1]) return;
+    at_[1] = 0;
     ++outer_;
   }
-  int64_t x() const { return (outer_ * step_.reduced + block_ * kBlockRows) * step_.inner + stretch_ * step_.columns; }
-  int64_t y() const { return (outer_ * step_.blocks + block_) * step_.inner + stretch_ * step_.columns; }
-  int64_t rows() const { return block_ + 1 < step_.blocks ? kBlockRows : step_.reduced - block_ * kBlockRows; }
-  int64_t columns() const { return smaller(step_.columns, step_.inner - stretch_ * step_.columns); }
+  int64_t x() const {
+    return (outer_ * step_.reduced + block() * kBlockRows) * step_.inner + stretch() * step_.columns;
+  }
+  int64_t y() const { return (outer_ * step_.blocks + block()) * step_.inner + stretch() * step_.columns; }
+  int64_t rows() const { return block() + 1 < step_.blocks ? kBlockRows : step_.reduced - block() * kBlockRows; }
+  int64_t columns() const { return smaller(step_.columns, step_.inner - stretch() * step_.columns); }
 
  private:
+  // With so many that each thread has its own, all blocks of a stretch follow each other: the thread that made their
+  // rows finds them in its caches when the next step adds them.
+  static constexpr int64_t kManyStretches = 32;
+
+  int64_t stretch() const { return at_[by_stretch_ ? 1 : 0]; }
+  int64_t block() const { return at_[by_stretch_ ? 0 : 1]; }
+
   const ReduceStep& step_;
-  int64_t stretches_, stretch_, block_, outer_;
+  int64_t stretches_;
+  bool by_stretch_;
+  int64_t counts_[2], at_[2], outer_;  // the first counts fastest
 };
 
 // x in memory.

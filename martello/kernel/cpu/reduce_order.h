@@ -14,7 +14,7 @@
 namespace martello::cpu {
 
 inline constexpr int64_t kLaneBytes = 256, kBlockRows = 32;
-inline constexpr int64_t kMostColumnBytes = 8192;   // of a wide row that one item covers
+inline constexpr int64_t kMostColumnBytes = 16384;  // of a wide row that one item covers
 inline constexpr int64_t kReduceTileBytes = 32768;  // holds any block of narrow rows
 
 }  // namespace martello::cpu
