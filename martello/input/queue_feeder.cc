@@ -78,7 +78,7 @@ void QueueFeeder::fill() {
 bool QueueFeeder::pop(Group& group) {
   for (size_t i = 0; i < group.size(); ++i)
     if (!queue_->pop(group[i], account_, this)) {
-      left_over_ = i;
+      if (i > 0) left_over_ = i;
       return false;
     }
   return true;

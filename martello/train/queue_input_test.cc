@@ -66,13 +66,16 @@ TEST(QueueInput, the_end_of_a_finite_one_stops_training) {
 }
 
 TEST(QueueInput, datapoints_that_do_not_fill_all_towers_are_left_and_told) {
-  SingleCostTrainer trainer(SumMode(2));
-  trainer.setup_graph(kNumberSignature, QueueInput(numbers(5), {.infinite = false}), number_cost,
-                      [] { return GradientDescent(0.01); });
-  const TrainEnd end = trainer.train({.steps_per_epoch = 9, .max_epoch = 1});
-  EXPECT_EQ(end.reason, TrainEnd::stopped);
-  EXPECT_CONTAINS(end.message, "1 of them are left, too few for 2 towers");
-  EXPECT_EQ(trainer.loop().global_step, 2);
+  for (const int64_t staged : {0, 2}) {
+    Ref<InputSource> input = QueueInput(numbers(5), {.infinite = false});
+    if (staged > 0) input = StagingInput(input, staged);
+    SingleCostTrainer trainer(SumMode(2));
+    trainer.setup_graph(kNumberSignature, input, number_cost, [] { return GradientDescent(0.01); });
+    const TrainEnd end = trainer.train({.steps_per_epoch = 9, .max_epoch = 1});
+    EXPECT_EQ(end.reason, TrainEnd::stopped);
+    EXPECT_CONTAINS(end.message, "1 of them are left, too few for 2 towers");
+    EXPECT_EQ(trainer.loop().global_step, 2);
+  }
 }
 
 DataFlowRef failing_at(float bad) {
