@@ -17,7 +17,7 @@ struct ScheduleOptions {
 };
 
 // {{0, 0.1}, {30, 0.01}}: 0.1 before the first epoch, 0.01 once epoch 30 is done. A schedule that begins after the last
-// epoch is an error.
+// epoch is refused by setup_graph; one of steps by before_train, as a resume knows its global_step only then.
 class ScheduledHyperParamSetter : public HyperParamSetter {
  public:
   ScheduledHyperParamSetter(HyperParamRef param, std::vector<SchedulePoint> schedule, ScheduleOptions options = {},

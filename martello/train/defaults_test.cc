@@ -1,6 +1,8 @@
 #include <martello/base/internal/test_text.h>
 #include <martello/base/logger_dir.h>
+#include <martello/callbacks/early_stopping.h>
 #include <martello/callbacks/monitors/stats_file.h>
+#include <martello/callbacks/summaries.h>
 #include <martello/graph/collections.h>
 #include <martello/models/batch_norm.h>
 #include <martello/ops/reshape.h>
@@ -70,6 +72,22 @@ TEST_F(defaults, keep_averages_and_write_files) {
   int events = 0;
   for (const auto& f : fs::directory_iterator(dir_)) events += f.path().filename().string().starts_with("events.out");
   EXPECT_EQ(events, 1);
+}
+
+TEST_F(defaults, stand_a_second_one_beside_them) {
+  SimpleTrainer trainer;
+  trainer.setup_graph(kLineSignature, LineInput(), averaged_cost, [] { return GradientDescent(0.01); });
+  const TrainEnd end = trainer.train_with_defaults(
+      {.callbacks = {EarlyStopping("cost", {.patience = 99}), MergeAllSummaries({.period = 2})},
+       .steps_per_epoch = 4,
+       .max_epoch = 3});
+  ASSERT_EQ(end.reason, TrainEnd::finished) << end.message;
+  std::vector<int64_t> steps;
+  for (const auto& [step, value] : trainer.monitors().get_history("cost")) steps.push_back(step);
+  EXPECT_EQ(steps, (std::vector<int64_t>{2, 4, 6, 8, 10, 12})) << "what both put in one step is one value";
+  const auto rows = load_stats(dir_ + "/stats.jsonl");
+  ASSERT_EQ(rows.size(), 6);
+  EXPECT_EQ(rows[5].scalars[0].second, trainer.monitors().get_latest("cost"));
 }
 
 TEST_F(defaults, give_way_to_others) {
