@@ -17,6 +17,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace martello {
 namespace {
 
@@ -172,6 +175,28 @@ TEST(DefaultPrefetch, trainers_read_a_flow_through_a_queue) {
   run.callbacks = {Seen(seen, {"tower0/x", "tower1/x"})};
   EXPECT_EQ(launch_train_with_config(run, SingleCostTrainer(SumMode(2))).reason, TrainEnd::finished);
   EXPECT_EQ(seen, (Values{0, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
+}
+
+// Data and steps of a few milliseconds each: a queue makes the one while the other runs.
+TEST(DefaultPrefetch, is_faster_than_feeding) {
+  const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+  const DataFlowRef slow = numbers(20).map([&](Datapoint dp) {
+    nap();
+    return dp;
+  });
+  const auto seconds_with = [&](const Ref<InputSource>& input) {
+    Actor step;
+    step.in_step = [&](Actor&) { nap(); };
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(run_on(input, 20, {.callbacks = {std::move(step)}}).end.reason, TrainEnd::finished);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  double fed = 0, queued = 0;
+  for (int attempt = 0; attempt < 5 && queued >= 0.75 * fed; ++attempt) {
+    fed = seconds_with(FeedInput(slow));
+    queued = seconds_with(apply_default_prefetch(slow, {""}));
+  }
+  EXPECT_LT(queued, 0.75 * fed);
 }
 
 }  // namespace
