@@ -1,5 +1,5 @@
 #include <martello/base/error.h>
-#include <martello/data/sources.h>
+#include <martello/data/internal/rows.h>
 
 #include <cstring>
 
@@ -17,22 +17,19 @@ class ListFlow final : public IndexedFlow {
   std::vector<Datapoint> list_;
 };
 
-class ArraysFlow final : public IndexedFlow {
+class ArraysFlow final : public internal::RowFlow {
  public:
   explicit ArraysFlow(HostTensors arrays) : arrays_(std::move(arrays)) {
-    for (const HostTensor& array : arrays_) row_shapes_.push_back(array.shape().slice(1, array.shape().rank()));
+    for (const HostTensor& array : arrays_) {
+      types_.push_back({array.shape().slice(1, array.shape().rank()), array.dtype()});
+      row_bytes_.push_back(internal::num_bytes(types_.back()));
+    }
   }
   int64_t count() const override { return arrays_[0].shape()[0]; }
-  Datapoint get(int64_t index, Rng&) const override {
-    HostTensors rows;
-    rows.reserve(arrays_.size());
-    for (size_t i = 0; i < arrays_.size(); ++i) {
-      const int64_t bytes = arrays_[i].num_bytes() / count();
-      Buffer buffer(bytes);
-      std::memcpy(buffer.data(), arrays_[i].raw() + index * bytes, static_cast<size_t>(bytes));
-      rows.push_back(HostTensor::wrap(std::move(buffer), row_shapes_[i], arrays_[i].dtype()));
-    }
-    return Datapoint::of(std::move(rows));
+  const std::vector<internal::RowType>& row_types() const override { return types_; }
+  void write_row(int64_t row, size_t component, std::byte* to) const override {
+    const int64_t bytes = row_bytes_[component];
+    std::memcpy(to, arrays_[component].raw() + row * bytes, static_cast<size_t>(bytes));
   }
   std::string description() const override {
     std::vector<std::string> parts;
@@ -42,7 +39,8 @@ class ArraysFlow final : public IndexedFlow {
 
  private:
   HostTensors arrays_;
-  std::vector<Shape> row_shapes_;
+  std::vector<internal::RowType> types_;
+  std::vector<int64_t> row_bytes_;
 };
 
 }  // namespace

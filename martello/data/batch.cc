@@ -1,5 +1,7 @@
 #include <martello/base/checked.h>
+#include <martello/data/internal/rows.h>
 #include <martello/data/internal/stage.h>
+#include <martello/data/internal/stage_clock.h>
 
 #include <algorithm>
 #include <cstring>
@@ -75,6 +77,65 @@ class BatchIterator final : public StageIterator {
   std::vector<Datapoint> rows_;
 };
 
+// The same from a source of rows, each of which is copied once.
+class GatheringIterator final : public StageIterator {
+ public:
+  GatheringIterator(std::string stage, std::unique_ptr<IndexedIterator> source, const RowAccess& access, int64_t n,
+                    BatchOptions options)
+      : StageIterator(std::move(stage)),
+        source_(std::move(source)),
+        access_(access),
+        flow_(*access.rows()),
+        source_stage_(flow_.description()),
+        n_(n),
+        options_(options) {}
+
+ private:
+  std::optional<Datapoint> produce() override {
+    const int64_t begin = source_->index(), count = std::min(n_, access_.count() - begin);
+    source_->skip(count);
+    if (count == 0 || (count < n_ && !options_.remainder)) return std::nullopt;
+    const StageScope scope(source_stage_);
+    rows_.resize(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) rows_[static_cast<size_t>(i)] = access_.row_of(begin + i);
+    Datapoint batch;
+    for (size_t i = 0; i < flow_.row_types().size(); ++i) batch.push_back(gathered(i));
+    return batch;
+  }
+  HostTensor gathered(size_t component) const {
+    const RowType& type = flow_.row_types()[component];
+    const int64_t bytes = num_bytes(type), count = static_cast<int64_t>(rows_.size());
+    std::vector<int64_t> dims = type.shape.symbolic();
+    dims.insert(dims.begin(), count);
+    Buffer buffer(checked_mul(bytes, count));
+    std::byte* to = buffer.data();
+    for (const int64_t row : rows_) {
+      flow_.write_row(row, component, to);
+      to += bytes;
+    }
+    return HostTensor::wrap(std::move(buffer), Shape(std::move(dims)), type.dtype);
+  }
+  void position(State& s) override { s("source", *source_); }
+  void advance(int64_t n) override { source_->skip(saturating_mul(n, n_)); }
+
+  std::unique_ptr<IndexedIterator> source_;
+  const RowAccess& access_;  // the source's
+  const RowFlow& flow_;
+  std::string source_stage_;
+  int64_t n_;
+  BatchOptions options_;
+  std::vector<int64_t> rows_;
+};
+
+std::unique_ptr<DataIterator> batches(const std::string& stage, std::unique_ptr<DataIterator> source, int64_t n,
+                                      BatchOptions options) {
+  auto* indexed = dynamic_cast<IndexedIterator*>(source.get());
+  const auto* access = indexed ? dynamic_cast<const RowAccess*>(&indexed->access()) : nullptr;
+  if (!access || !access->rows()) return std::make_unique<BatchIterator>(stage, std::move(source), n, options);
+  source.release();
+  return std::make_unique<GatheringIterator>(stage, std::unique_ptr<IndexedIterator>(indexed), *access, n, options);
+}
+
 }  // namespace
 
 DataFlowRef DataFlowRef::batch(int64_t n, BatchOptions options, SourceLine line) const {
@@ -86,9 +147,7 @@ DataFlowRef DataFlowRef::batch(int64_t n, BatchOptions options, SourceLine line)
                  " datapoints: there would be none. Use a smaller batch, {.remainder = true}, or repeat().");
   FlowParts flow{.type = "batch", .options = str(n, options.remainder ? ", remainder=true" : ""), .sources = {source}};
   if (size) flow.size = options.remainder ? ceil_div(*size, n) : *size / n;
-  flow.iterate = [=](const Pass& pass) {
-    return std::make_unique<BatchIterator>(stage, source->iterate(pass), n, options);
-  };
+  flow.iterate = [=](const Pass& pass) { return batches(stage, source->iterate(pass), n, options); };
   return make_flow(std::move(flow));
 }
 

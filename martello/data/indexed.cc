@@ -1,12 +1,12 @@
 #include <martello/base/error.h>
+#include <martello/data/internal/rows.h>
 #include <martello/data/internal/stage.h>
 #include <martello/data/internal/stage_clock.h>
-#include <martello/data/sources.h>
 
 namespace martello {
 namespace {
 
-class IndexedAccess final : public RandomAccess {
+class IndexedAccess final : public data::internal::RowAccess {
  public:
   IndexedAccess(std::shared_ptr<const IndexedFlow> flow, const Pass& pass)
       : flow_(std::move(flow)), stage_(flow_->description()), key_(pass.key()), count_(flow_->count()) {
@@ -18,6 +18,10 @@ class IndexedAccess final : public RandomAccess {
     Rng rng(key_, static_cast<uint64_t>(index));
     return flow_->get(index, rng);
   }
+  const data::internal::RowFlow* rows() const override {
+    return dynamic_cast<const data::internal::RowFlow*>(flow_.get());
+  }
+  int64_t row_of(int64_t index) const override { return index; }
 
  private:
   std::shared_ptr<const IndexedFlow> flow_;

@@ -46,7 +46,7 @@ class Builder {
 
   DataFlowRef source() {
     const int64_t n = number(1, 12), by = number(0, 1000);
-    switch (number(0, 3)) {
+    switch (number(0, 4)) {
       case 0: return from_index(n, [by](int64_t i, Rng& rng) { return Datapoint{i * by + rng.below(50)}; });
       case 1:
         return from_generator([n, by](Pass pass) -> Generator<Datapoint> {
@@ -57,6 +57,11 @@ class Builder {
         List list;
         for (int64_t i = 0; i < n; ++i) list.push_back(Datapoint{i * by});
         return from_list(std::move(list));
+      }
+      case 3: {
+        HostTensor array(Shape(n), i64);
+        for (int64_t i = 0; i < n; ++i) array.set(i, static_cast<double>(i * by));
+        return from_arrays({array});
       }
       default: return fake({{{}, i64, "x"}}, n, {.low = 0, .high = 1000});
     }

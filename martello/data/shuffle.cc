@@ -1,5 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/data/internal/permutation.h>
+#include <martello/data/internal/rows.h>
 #include <martello/data/internal/stage.h>
 
 #include <bit>
@@ -41,17 +42,22 @@ int64_t Permutation::operator()(int64_t index) const {
 
 namespace {
 
-class ShuffledAccess final : public RandomAccess {
+class ShuffledAccess final : public RowAccess {
  public:
   ShuffledAccess(std::shared_ptr<RandomAccess> source, uint64_t key)
-      : source_(std::move(source)), permutation_(source_->count(), key) {}
+      : source_(std::move(source)),
+        source_rows_(dynamic_cast<const RowAccess*>(source_.get())),
+        permutation_(source_->count(), key) {}
   int64_t count() const override { return source_->count(); }
   bool may_drop() const override { return source_->may_drop(); }
   std::optional<Datapoint> get(int64_t index) override { return source_->get(permutation_(index)); }
+  const RowFlow* rows() const override { return source_rows_ ? source_rows_->rows() : nullptr; }
+  int64_t row_of(int64_t index) const override { return source_rows_->row_of(permutation_(index)); }
   void state(State& s) override { s("source", *source_); }
 
  private:
   std::shared_ptr<RandomAccess> source_;
+  const RowAccess* source_rows_;  // null: it has none
   Permutation permutation_;
 };
 

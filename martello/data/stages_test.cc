@@ -147,6 +147,22 @@ TEST(Batch, keeps_keys_shapes_and_dtypes) {
   EXPECT_EQ(all_of(fake({{{0, 3}, f32, "x"}}, 4).batch(2))[0].signature(), "(f32[2, 0, 3])");
 }
 
+// Rows of arrays are gathered, datapoints behind another stage are stacked.
+TEST(Batch, gathers_rows_into_what_it_would_have_stacked) {
+  HostTensor pairs({11, 2}, f32), bytes({11}, u8), nothing({11, 0}, i64);
+  for (int64_t i = 0; i < 22; ++i) pairs.set(i, 0.5 * static_cast<double>(i));
+  for (int64_t i = 0; i < 11; ++i) bytes.set(i, static_cast<double>(i));
+  const auto arrays = from_arrays({pairs, bytes, nothing});
+  for (const DataFlowRef& rows : {arrays, arrays.shuffle(), arrays.shuffle().shuffle()})
+    for (const int64_t n : {1, 3, 4, 11, 12}) {
+      const auto gathered = rows.batch(n, {.remainder = true}), stacked = rows.prefetch().batch(n, {.remainder = true});
+      EXPECT_TRUE(same(all_of(gathered, {7, 2}), all_of(stacked, {7, 2})));
+      check_flow(gathered);
+    }
+  EXPECT_EQ(all_of(arrays.batch(4)).size(), 2u);
+  check_flow(arrays.shuffle().batch(4));
+}
+
 TEST(Batch, refuses_ragged_input_with_the_shapes) {
   const auto ragged = kTen.map([](Datapoint dp) {
     return Datapoint{HostTensor({2, dp[0].scalar<int64_t>() / 3}, f32)};

@@ -37,6 +37,8 @@ class StageIterator : public DataIterator {
 class IndexedIterator final : public StageIterator {
  public:
   IndexedIterator(std::string stage, std::shared_ptr<RandomAccess> access);
+  const RandomAccess& access() const { return *access_; }
+  int64_t index() const { return index_; }  // of the next datapoint
 
  private:
   std::optional<Datapoint> produce() override;
