@@ -49,9 +49,13 @@ struct ResNet : mt::ModelDesc {
         {mt::GlobalNormClip(5), mt::MapGradient([](mt::Tensor g, mt::Variable) { return g * 0.5; }, "fc/.*")});
   }
 };
-static void check_schedule(mt::TrainContext& context) {
+static void check_end(mt::TrainContext& context) {
   const double rate = context.sess().get("learning_rate").at(0);
   if (std::abs(rate - 0.01) > 1e-9) throw mt::Error(mt::str("learning_rate is ", rate));
+  if (context.sess().get("conv0/bn/mean/EMA").at(0) == 0) throw mt::Error("conv0/bn/mean/EMA is still 0");
+  int64_t parameters = 0;
+  for (const mt::Variable& v : mt::trainable_variables()) parameters += v.shape().num_elements();
+  if (parameters != 75290) throw mt::Error(mt::str("there are ", parameters, " parameters"));
 }
 int main() {
   mt::logger::auto_set_dir();
@@ -60,12 +64,13 @@ int main() {
   config.dataflow = mt::data::fake(config.model->inputs()).batch(8);
   config.callbacks = {mt::ScheduledHyperParamSetter("learning_rate", {{1, 0.01}, {82, 0.001}}),
                       mt::ModelSaver({.max_to_keep = 3}),
-                      mt::CallbackFactory({.after_train = [](mt::TrainContext& c) { check_schedule(c); }})};
+                      mt::CallbackFactory({.after_train = [](mt::TrainContext& c) { check_end(c); }})};
   config.callbacks.push_back(mt::EstimatedTimeLeft());
   config.steps_per_epoch = 5;
   config.max_epoch = 2;
   mt::GraphScope g;
   int rc = mt::launch_train_with_config(config, mt::SimpleTrainer());
-  const bool is_built = g.graph().find_tensor("res1.0/conv1/W").has_value();
+  const bool is_built = g.graph().get_tensor("res1.0/conv1/W").shape() == mt::Shape(3, 3, 16, 32) &&
+                        g.graph().find_tensor("res0.0/bn2/gamma").has_value();
   return is_built ? rc : 1;
 }
