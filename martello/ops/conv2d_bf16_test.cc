@@ -2,6 +2,7 @@
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/internal/conv_case.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/reorder_attrs.h>
 #include <martello/testing/op_test.h>
@@ -18,15 +19,12 @@ using internal::ConvDirection;
 using internal::ConvOpAttrs;
 using internal::ConvProblem;
 using internal::ReorderAttrs;
+using testing::ConvCase;
+using testing::problem_of;
 using testing::randn;
 using testing::run_kernel;
 
-struct Case {
-  Shape x, kernel;
-  Conv2DAttrs conv = {};
-};
-
-std::vector<Case> cases() {
+std::vector<ConvCase> cases() {
   return {{{2, 14, 14, 32}, {3, 3, 32, 32}},
           {{1, 9, 9, 16}, {3, 3, 16, 24}},
           {{2, 28, 28, 1}, {3, 3, 1, 32}},
@@ -50,8 +48,6 @@ std::vector<Case> cases() {
           {{2, 300, 4, 4}, {290, 1, 4, 8}, {.padding = Pad::valid}}};
 }
 
-ConvProblem problem_of(const Case& c, DType dtype) { return {"", {.shape = c.x, .dtype = dtype}, c.kernel, c.conv}; }
-
 struct Call {
   const OpDef& op;
   ConvDirection direction;
@@ -59,7 +55,7 @@ struct Call {
   ConvOpAttrs attrs;
 };
 
-std::vector<Call> calls_of(const Case& c) {
+std::vector<Call> calls_of(const ConvCase& c) {
   const HostTensor x = randn(c.x, 1).cast(bf16), kernel = randn(c.kernel, 2).cast(bf16);
   const HostTensor dy = randn(problem_of(c, bf16).y_shape(), 3).cast(bf16);
   ConvOpAttrs attrs{.conv = c.conv, .widen = true};
@@ -71,7 +67,7 @@ std::vector<Call> calls_of(const Case& c) {
   return calls;
 }
 
-std::string text_of(const Case& c, const Call& call, int threads) {
+std::string text_of(const ConvCase& c, const Call& call, int threads) {
   return str(call.op.name, " ", c.x, " ", c.kernel, " ", threads);
 }
 
@@ -81,7 +77,7 @@ HostTensor absolute(HostTensor x) {
 }
 
 TEST(conv2d_bf16, sums_in_f32) {
-  for (const Case& c : cases())
+  for (const ConvCase& c : cases())
     for (const Call& call : calls_of(c)) {
       ConvOpAttrs exact = call.attrs;
       exact.widen = false;
@@ -99,7 +95,7 @@ TEST(conv2d_bf16, sums_in_f32) {
 }
 
 TEST(conv2d_bf16, has_the_same_bits_from_run_to_run) {
-  for (const Case& c : cases())
+  for (const ConvCase& c : cases())
     for (const Call& call : calls_of(c))
       for (int threads : {1, 2}) {
         const auto run = [&] {
@@ -112,7 +108,7 @@ TEST(conv2d_bf16, has_the_same_bits_from_run_to_run) {
 // The copy into the library's layout rounds as cast does.
 TEST(conv2d_bf16, takes_packed_kernels) {
   int packed = 0;
-  for (const Case& c : cases())
+  for (const ConvCase& c : cases())
     for (const Call& call : calls_of(c)) {
       const bool is_back = call.direction == ConvDirection::grad_kernel;
       const auto packing =
@@ -139,7 +135,7 @@ TEST(conv2d_bf16, takes_packed_kernels) {
 }
 
 TEST(conv2d_bf16, adds_its_bias_in_f32) {
-  for (const Case& c : cases()) {
+  for (const ConvCase& c : cases()) {
     const Call call = calls_of(c)[0];
     const HostTensor bias = randn(Shape(c.kernel[3]), 4).cast(f32);
     const HostTensor plain = run_kernel(call.op, {call.a, call.b}, Attrs(call.attrs))[0];

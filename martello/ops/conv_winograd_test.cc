@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <martello/ops/internal/conv_case.h>
 #include <martello/ops/internal/conv_winograd.h>
 #include <martello/testing/op_test.h>
 #include <martello/testing/run_kernel.h>
@@ -12,16 +13,13 @@ namespace {
 using internal::ConvDirection;
 using internal::ConvOpAttrs;
 using internal::ConvProblem;
+using testing::ConvCase;
+using testing::problem_of;
 using testing::randn;
 using testing::run_kernel;
 
-struct Case {
-  Shape x, kernel;
-  Conv2DAttrs conv = {};
-};
-
 // Whole and cut tiles and vectors, kernels whose points fit a cache and others, more tiles than one block takes.
-std::vector<Case> cases() {
+std::vector<ConvCase> cases() {
   return {{{2, 14, 14, 32}, {3, 3, 32, 32}},
           {{1, 1, 1, 1}, {3, 3, 1, 1}},
           {{3, 9, 6, 17}, {3, 3, 17, 33}},
@@ -34,10 +32,8 @@ std::vector<Case> cases() {
           {{750, 3, 3, 33}, {3, 3, 33, 129}}};
 }
 
-ConvProblem problem_of(const Case& c) { return ConvProblem("", {.shape = c.x, .dtype = f32}, c.kernel, c.conv); }
-
 // Runs the kernel on two or three inputs with scratch full of NaN.
-HostTensor winograd(const Case& c, const HostTensors& in, const Shape& result, internal::WinogradOptions options,
+HostTensor winograd(const ConvCase& c, const HostTensors& in, const Shape& result, internal::WinogradOptions options,
                     int threads) {
   std::vector<RunTensor> tensors;
   for (const HostTensor& t : in) tensors.push_back({const_cast<std::byte*>(t.raw()), t.num_elements(), t.shape()[0]});
@@ -67,7 +63,7 @@ void expect_near(const HostTensor& y, const HostTensor& expected, const std::str
   EXPECT_LE(worst, 5e-5 * std::sqrt(squares / static_cast<double>(y.num_elements())) + 1e-6) << label;
 }
 
-void check(const Case& c, const OpDef& op, ConvDirection direction, const HostTensors& in, const Shape& result) {
+void check(const ConvCase& c, const OpDef& op, ConvDirection direction, const HostTensors& in, const Shape& result) {
   ConvOpAttrs attrs{.conv = c.conv, .shape = direction == ConvDirection::forward ? Shape() : result};
   HostTensors wide;
   for (const HostTensor& t : in) wide.push_back(t.cast(f64));
@@ -80,7 +76,7 @@ void check(const Case& c, const OpDef& op, ConvDirection direction, const HostTe
 }
 
 TEST(conv_winograd, equals_the_definition_in_all_directions_with_any_number_of_threads) {
-  for (const Case& c : cases()) {
+  for (const ConvCase& c : cases()) {
     const ConvProblem p = problem_of(c);
     ASSERT_TRUE(internal::is_for_winograd(p));
     const HostTensor x = randn(c.x, 1).cast(f32), kernel = randn(c.kernel, 2).cast(f32);
@@ -93,7 +89,7 @@ TEST(conv_winograd, equals_the_definition_in_all_directions_with_any_number_of_t
 
 // What fusion promises of conv2d with a bias.
 TEST(conv_winograd, adds_a_bias_with_the_bits_of_a_later_addition_and_keeps_nan) {
-  for (const Case& c : cases()) {
+  for (const ConvCase& c : cases()) {
     const Shape shape = problem_of(c).y_shape();
     HostTensor x = randn(c.x, 1).cast(f32);
     const HostTensor kernel = randn(c.kernel, 2).cast(f32), bias = randn(Shape(c.kernel[3]), 3).cast(f32);
@@ -112,7 +108,7 @@ TEST(conv_winograd, adds_a_bias_with_the_bits_of_a_later_addition_and_keeps_nan)
 
 TEST(conv_winograd, leaves_other_convolutions_alone) {
   const Shape x{8, 16, 16, 64}, kernel{3, 3, 64, 64};
-  const auto is_for = [](const Case& c) { return internal::is_for_winograd(problem_of(c)); };
+  const auto is_for = [](const ConvCase& c) { return internal::is_for_winograd(problem_of(c)); };
   EXPECT_TRUE(is_for({x, kernel}));
   EXPECT_TRUE(internal::is_winograd_faster(problem_of({x, kernel}), ConvDirection::forward));
   EXPECT_FALSE(is_for({x, {3, 3, 64, 64}, {.stride = 2}}));

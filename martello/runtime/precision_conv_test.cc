@@ -15,6 +15,7 @@
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizers.h>
 #include <martello/runtime/internal/session_impl.h>
+#include <martello/runtime/internal/test_training.h>
 
 #include <gtest/gtest.h>
 
@@ -23,6 +24,11 @@
 
 namespace martello {
 namespace {
+
+using testing::expect_steady_bits;
+using testing::train;
+using testing::Trained;
+using testing::Training;
 
 constexpr int64_t kBatch = 8, kSize = 12, kClasses = 10;
 constexpr Precision kBf16 = Precision::bf16;
@@ -83,33 +89,17 @@ Feeds feeds_of(const Model& m, int64_t batch = kBatch) {
   return {{m.x, x}, {m.label, label}};
 }
 
-const char* const kWeights[] = {"c0/W", "c1/W", "c2/W", "c3/W", "up", "n1/gamma", "bias"};
-
-struct Trained {
-  std::vector<double> losses;
-  HostTensors weights;
-};
-
-Trained train(const Model& m, SessionOptions options, int steps) {
-  Session s(m.graph, std::move(options));
-  Trained t;
-  for (int i = 0; i < steps; ++i) t.losses.push_back(s.run({m.loss, m.train}, feeds_of(m))[0].at(0));
-  for (const char* name : kWeights) t.weights.push_back(s.get(name));
-  return t;
-}
-
-void expect_same(const Trained& a, const Trained& b) {
-  EXPECT_EQ(a.losses, b.losses);
-  for (size_t i = 0; i < a.weights.size(); ++i) EXPECT_TRUE(a.weights[i].same_bits(b.weights[i])) << kWeights[i];
+Training training(const Model& m) {
+  return {m.graph, m.loss, m.train, feeds_of(m), {"c0/W", "c1/W", "c2/W", "c3/W", "up", "n1/gamma", "bias"}};
 }
 
 TEST_F(PrecisionConvTest, trains_as_f32_does) {
-  const Model m = build();
-  const Trained exact = train(m, {}, 30), rounded = train(m, {.precision = kBf16}, 30);
+  const Training t = training(build());
+  const Trained exact = train(t, {}, 30), rounded = train(t, {.precision = kBf16}, 30);
   double difference = 0;
   for (size_t i = 0; i < exact.losses.size(); ++i) difference += std::abs(rounded.losses[i] - exact.losses[i]);
   EXPECT_LT(difference / static_cast<double>(exact.losses.size()), 0.05);
-  for (const Trained& t : {exact, rounded}) EXPECT_LT(t.losses.back(), 0.5 * t.losses.front());
+  for (const Trained& r : {exact, rounded}) EXPECT_LT(r.losses.back(), 0.5 * r.losses.front());
   EXPECT_NE(rounded.losses, exact.losses);
   for (const HostTensor& w : rounded.weights) EXPECT_EQ(w.dtype(), f32);
   EXPECT_FALSE(rounded.weights[1].same_bits(rounded.weights[1].cast(bf16).cast(f32)));
@@ -135,18 +125,7 @@ TEST_F(PrecisionConvTest, gradients_are_near_those_of_f32) {
 }
 
 TEST_F(PrecisionConvTest, keeps_its_bits_from_run_to_run_and_without_fusion_and_layouts) {
-  const Model m = build();
-  for (int threads : {1, 2}) {
-    const Trained first = train(m, {.threads = threads, .precision = kBf16}, 4);
-    expect_same(first, train(m, {.threads = threads, .precision = kBf16}, 4));
-    expect_same(first, train(m, {.threads = threads, .disabled_passes = {"fuse"}, .precision = kBf16}, 4));
-    expect_same(first, train(m, {.threads = threads, .disabled_passes = {"assign_layout"}, .precision = kBf16}, 4));
-  }
-}
-
-TEST_F(PrecisionConvTest, switched_off_is_f32) {
-  const Model m = build();
-  expect_same(train(m, {}, 2), train(m, {.disabled_passes = {"lower_precision"}, .precision = kBf16}, 2));
+  expect_steady_bits(training(build()), kBf16, {"fuse", "assign_layout"}, 4);
 }
 
 TEST_F(PrecisionConvTest, takes_one_image_and_none) {

@@ -12,7 +12,7 @@
 #include <martello/ops/sparse_softmax_cross_entropy.h>
 #include <martello/ops/variable.h>
 #include <martello/optim/optimizers.h>
-#include <martello/runtime/session.h>
+#include <martello/runtime/internal/test_training.h>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +21,12 @@
 
 namespace martello {
 namespace {
+
+using testing::expect_same;
+using testing::expect_steady_bits;
+using testing::train;
+using testing::Trained;
+using testing::Training;
 
 constexpr int64_t kBatch = 128, kIn = 96, kHidden = 160, kClasses = 64;
 constexpr Precision kBf16 = Precision::bf16;
@@ -61,22 +67,7 @@ Feeds feeds_of(const Model& m) {
   return {{m.x, x}, {m.label, label}};
 }
 
-struct Trained {
-  std::vector<double> losses;
-  HostTensors weights;
-};
-
-Trained train(const Model& m, SessionOptions options, int steps) {
-  Session s(m.graph, std::move(options));
-  Trained t;
-  for (int i = 0; i < steps; ++i) t.losses.push_back(s.run({m.loss, m.train}, feeds_of(m))[0].at(0));
-  t.weights = {s.get("w0"), s.get("w1"), s.get("b0")};
-  return t;
-}
-
-void expect_same(const Trained& a, const Trained& b) {
-  for (size_t i = 0; i < a.weights.size(); ++i) EXPECT_TRUE(a.weights[i].same_bits(b.weights[i])) << i;
-}
+Training training(const Model& m) { return {m.graph, m.loss, m.train, feeds_of(m), {"w0", "w1", "b0"}}; }
 
 TEST_F(PrecisionTest, products_are_within_the_rounding_of_their_factors) {
   const Model m = build();
@@ -100,8 +91,8 @@ TEST_F(PrecisionTest, products_are_within_the_rounding_of_their_factors) {
 }
 
 TEST_F(PrecisionTest, trains_as_f32_does) {
-  const Model m = build();
-  const Trained exact = train(m, {}, 40), rounded = train(m, {.precision = kBf16}, 40);
+  const Training t = training(build());
+  const Trained exact = train(t, {}, 40), rounded = train(t, {.precision = kBf16}, 40);
   EXPECT_LT(exact.losses.back(), 0.5 * exact.losses.front());
   for (size_t i = 0; i < exact.losses.size(); ++i)
     EXPECT_NEAR(rounded.losses[i], exact.losses[i], 0.05) << "step " << i;
@@ -110,7 +101,7 @@ TEST_F(PrecisionTest, trains_as_f32_does) {
 
 TEST_F(PrecisionTest, variables_stay_f32) {
   const Model m = build();
-  const Trained t = train(m, {.precision = kBf16}, 1);
+  const Trained t = train(training(m), {.precision = kBf16}, 1);
   for (const HostTensor& w : t.weights) EXPECT_EQ(w.dtype(), f32);
   EXPECT_FALSE(t.weights[0].same_bits(t.weights[0].cast(bf16).cast(f32)));
   Session s(m.graph, {.precision = kBf16});
@@ -120,17 +111,12 @@ TEST_F(PrecisionTest, variables_stay_f32) {
 }
 
 TEST_F(PrecisionTest, keeps_its_bits_from_run_to_run_and_without_fusion) {
-  const Model m = build();
-  for (int threads : {1, 2}) {
-    const Trained first = train(m, {.threads = threads, .precision = kBf16}, 5);
-    expect_same(first, train(m, {.threads = threads, .precision = kBf16}, 5));
-    expect_same(first, train(m, {.threads = threads, .disabled_passes = {"fuse"}, .precision = kBf16}, 5));
-  }
+  expect_steady_bits(training(build()), kBf16, {"fuse"}, 5);
 }
 
 TEST_F(PrecisionTest, switched_off_is_f32) {
-  const Model m = build();
-  expect_same(train(m, {}, 3), train(m, {.disabled_passes = {"lower_precision"}, .precision = kBf16}, 3));
+  const Training t = training(build());
+  expect_same(train(t, {}, 3), train(t, {.disabled_passes = {"lower_precision"}, .precision = kBf16}, 3));
 }
 
 TEST_F(PrecisionTest, keeps_nan) {
