@@ -188,6 +188,12 @@
 #include <martello/optim/optimizers.h>
 #include <martello/optim/schedules.h>
 #include <martello/optim/wrappers.h>
+#include <martello/predict/async_predictor.h>
+#include <martello/predict/dataset_predictor.h>
+#include <martello/predict/feedfree_predictor.h>
+#include <martello/predict/frozen.h>
+#include <martello/predict/offline_predictor.h>
+#include <martello/predict/predict_config.h>
 #include <martello/runtime/environment.h>
 #include <martello/runtime/hooked_session.h>
 #include <martello/runtime/session.h>
@@ -198,6 +204,7 @@
 #include <martello/tensor/shape.h>
 #include <martello/tensor/tensor_spec.h>
 #include <martello/tower/online_predictor.h>
+#include <martello/tower/predictor_base.h>
 #include <martello/tower/summary.h>
 #include <martello/tower/tower_context.h>
 #include <martello/tower/tower_func.h>

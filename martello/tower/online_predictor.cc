@@ -33,9 +33,22 @@ struct OnlinePredictor::Impl {
   }
 };
 
-OnlinePredictor::OnlinePredictor(TensorList inputs, TensorList outputs) : impl_(std::make_shared<Impl>()) {
+namespace {
+
+// ": image, label"
+std::string names_of(const TensorList& inputs) {
+  std::vector<std::string> names;
+  for (const Tensor& t : inputs) names.push_back(t.name());
+  return names.empty() ? "" : str(": ", join(names));
+}
+
+}  // namespace
+
+OnlinePredictor::OnlinePredictor(TensorList inputs, TensorList outputs, std::shared_ptr<Session> session)
+    : impl_(std::make_shared<Impl>()) {
   impl_->inputs = std::move(inputs);
   impl_->outputs = std::move(outputs);
+  impl_->session = std::move(session);
 }
 
 const OnlinePredictor::Impl& OnlinePredictor::get() const {
@@ -43,10 +56,10 @@ const OnlinePredictor::Impl& OnlinePredictor::get() const {
   return *impl_;
 }
 
-HostTensors OnlinePredictor::operator()(const std::vector<HostTensor>& inputs) const {
+HostTensors OnlinePredictor::predict(const std::vector<HostTensor>& inputs) const {
   const Impl& impl = get();
   MARTELLO_CHECK(inputs.size() == impl.inputs.size(), "[predictor] got ", inputs.size(), " values for ",
-                 impl.inputs.size(), " inputs.");
+                 impl.inputs.size(), " inputs", names_of(impl.inputs), ".");
   PreparedRun run = impl.take_run();
   for (size_t i = 0; i < inputs.size(); ++i) run.feed(i, inputs[i]);
   run.run();
@@ -63,11 +76,13 @@ void OnlinePredictor::use_session(std::shared_ptr<Session> session) {
   impl_->session = std::move(session);
 }
 
-bool OnlinePredictor::has_session() const {
+std::shared_ptr<Session> OnlinePredictor::session() const {
   const Impl& impl = get();
   std::lock_guard lock(impl.mutex);
-  return impl.session != nullptr;
+  return impl.session;
 }
+
+bool OnlinePredictor::has_session() const { return session() != nullptr; }
 
 const TensorList& OnlinePredictor::inputs() const { return get().inputs; }
 const TensorList& OnlinePredictor::outputs() const { return get().outputs; }

@@ -1,0 +1,184 @@
+#include <martello/predict/async_predictor.h>
+
+#include <martello/base/error.h>
+#include <martello/base/log.h>
+#include <martello/predict/internal/rows.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace martello {
+
+struct PendingPrediction::State {
+  std::mutex mutex;
+  std::condition_variable is_changed;
+  bool is_done = false;
+  HostTensors outputs;
+  std::exception_ptr error;
+};
+
+const HostTensors& PendingPrediction::get() const {
+  std::unique_lock lock(state_->mutex);
+  state_->is_changed.wait(lock, [&] { return state_->is_done; });
+  if (state_->error) std::rethrow_exception(state_->error);
+  return state_->outputs;
+}
+
+bool PendingPrediction::is_done() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->is_done;
+}
+
+bool PendingPrediction::wait(double seconds) const {
+  std::unique_lock lock(state_->mutex);
+  return state_->is_changed.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return state_->is_done; });
+}
+
+struct MultiThreadAsyncPredictor::Impl {
+  using State = PendingPrediction::State;
+  struct Task {
+    HostTensors inputs;
+    std::shared_ptr<State> state;
+    DoneFn done;
+  };
+  using Tasks = std::vector<Task>;
+
+  void work(const PredictorBase& predictor);
+  Tasks take_batch();
+  bool has_full_batch() const { return static_cast<int64_t>(waiting.size()) >= options.batch_size; }
+  static void run(const PredictorBase& predictor, Tasks& tasks);
+  static void finish(Task& task, HostTensors outputs, std::exception_ptr error);
+
+  std::vector<Ref<PredictorBase>> predictors;
+  AsyncPredictorOptions options;
+  std::vector<std::thread> threads;
+
+  std::mutex mutex;  // of what follows
+  std::condition_variable has_task, has_room;
+  std::deque<Task> waiting;
+  bool is_started = false, is_stopped = false;
+};
+
+void MultiThreadAsyncPredictor::Impl::work(const PredictorBase& predictor) {
+  for (Tasks tasks = take_batch(); !tasks.empty(); tasks = take_batch()) run(predictor, tasks);
+}
+
+// The oldest task and those that fit to it; none when there will be no more.
+MultiThreadAsyncPredictor::Impl::Tasks MultiThreadAsyncPredictor::Impl::take_batch() {
+  std::unique_lock lock(mutex);
+  do {
+    has_task.wait(lock, [&] { return is_stopped || !waiting.empty(); });
+    if (options.linger_seconds > 0)
+      has_task.wait_for(lock, std::chrono::duration<double>(options.linger_seconds),
+                        [&] { return is_stopped || has_full_batch(); });
+  } while (!is_stopped && waiting.empty());  // another thread may have taken them meanwhile
+  if (is_stopped) return {};
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < waiting.size() && static_cast<int64_t>(chosen.size()) < options.batch_size; ++i)
+    if (internal::can_stack(waiting[0].inputs, waiting[i].inputs)) chosen.push_back(i);
+  if (static_cast<int64_t>(chosen.size()) < options.batch_size) chosen.resize(std::bit_floor(chosen.size()));
+  Tasks tasks;
+  for (const size_t i : chosen) tasks.push_back(std::move(waiting[i]));
+  for (size_t n = chosen.size(); n-- > 0;) waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(chosen[n]));
+  lock.unlock();
+  has_room.notify_all();
+  return tasks;
+}
+
+void MultiThreadAsyncPredictor::Impl::run(const PredictorBase& predictor, Tasks& tasks) {
+  std::vector<HostTensors> rows;
+  try {
+    std::vector<const HostTensors*> inputs;
+    for (const Task& t : tasks) inputs.push_back(&t.inputs);
+    rows = internal::rows_of(predictor(internal::stacked(inputs)), tasks.size());
+  } catch (...) {
+    if (tasks.size() == 1) return finish(tasks[0], {}, std::current_exception());
+  }
+  if (rows.empty()) {
+    for (Task& t : tasks) {
+      Tasks alone;
+      alone.push_back(std::move(t));
+      run(predictor, alone);
+    }
+    return;
+  }
+  for (size_t i = 0; i < tasks.size(); ++i) finish(tasks[i], std::move(rows[i]), nullptr);
+}
+
+void MultiThreadAsyncPredictor::Impl::finish(Task& task, HostTensors outputs, std::exception_ptr error) {
+  {
+    const std::lock_guard lock(task.state->mutex);
+    task.state->outputs = std::move(outputs);
+    task.state->error = std::move(error);
+    task.state->is_done = true;
+  }
+  task.state->is_changed.notify_all();
+  if (task.done) try {
+      task.done(PendingPrediction(task.state));
+    } catch (const std::exception& e) {
+      logger::error("[predict] what was to be done with a result has failed: ", e.what());
+    }
+}
+
+MultiThreadAsyncPredictor::MultiThreadAsyncPredictor(std::vector<Ref<PredictorBase>> predictors,
+                                                     AsyncPredictorOptions options, SourceLine line)
+    : impl_(make_owned<Impl>()) {
+  with_line(line, [&] {
+    MARTELLO_CHECK(!predictors.empty(), "[predict] has no predictor to run. Give one for each thread.");
+    for (size_t i = 0; i < predictors.size(); ++i)
+      MARTELLO_CHECK(predictors[i], "[predict] predictor ", i, " is null: it was never assigned.");
+    MARTELLO_CHECK(options.batch_size > 0 && options.capacity > 0 && options.linger_seconds >= 0,
+                   "[predict] batch_size ", options.batch_size, ", capacity ", options.capacity, " and linger_seconds ",
+                   options.linger_seconds, " must be 1 or more, 1 or more, and not negative.");
+  });
+  impl_->predictors = std::move(predictors);
+  impl_->options = options;
+}
+MultiThreadAsyncPredictor::MultiThreadAsyncPredictor(MultiThreadAsyncPredictor&&) noexcept = default;
+MultiThreadAsyncPredictor::~MultiThreadAsyncPredictor() {
+  if (impl_) stop();
+}
+
+void MultiThreadAsyncPredictor::start() {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->is_started) throw FailedPrecondition("[predict] its threads were started already.");
+  impl_->is_started = true;
+  for (const auto& p : impl_->predictors)
+    impl_->threads.emplace_back([impl = impl_.get(), predictor = p] { impl->work(*predictor); });
+}
+
+PendingPrediction MultiThreadAsyncPredictor::put_task(HostTensors inputs, DoneFn done) {
+  auto state = std::make_shared<PendingPrediction::State>();
+  const auto most = static_cast<size_t>(impl_->options.capacity) * impl_->predictors.size();
+  std::unique_lock lock(impl_->mutex);
+  if (!impl_->is_started) throw FailedPrecondition("[predict] put_task() comes before start().");
+  impl_->has_room.wait(lock, [&] { return impl_->is_stopped || impl_->waiting.size() < most; });
+  if (impl_->is_stopped) throw FailedPrecondition("[predict] put_task() comes after stop().");
+  impl_->waiting.push_back({std::move(inputs), state, std::move(done)});
+  lock.unlock();
+  impl_->has_task.notify_one();
+  return PendingPrediction(std::move(state));
+}
+
+void MultiThreadAsyncPredictor::stop() {
+  std::deque<Impl::Task> left;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->is_stopped = true;
+    left.swap(impl_->waiting);
+  }
+  impl_->has_task.notify_all();
+  impl_->has_room.notify_all();
+  for (std::thread& t : impl_->threads) t.join();
+  impl_->threads.clear();
+  for (Impl::Task& t : left)
+    Impl::finish(t, {}, std::make_exception_ptr(FailedPrecondition("[predict] was stopped before this task's turn.")));
+}
+
+}  // namespace martello
