@@ -22,6 +22,7 @@
 #include <martello/callbacks/hyper_param.h>
 #include <martello/callbacks/hyper_param_setter.h>
 #include <martello/callbacks/inference/confusion_matrix.h>
+#include <martello/callbacks/inference/data_parallel_inference_runner.h>
 #include <martello/callbacks/inference/inference_runner.h>
 #include <martello/callbacks/inference/inferencer.h>
 #include <martello/callbacks/inference/inferencers.h>

@@ -9,11 +9,11 @@
 namespace martello {
 
 void InferenceRunner::Impl::rehearse(Session& plain) try {
-  for (const auto& h : inferencer_hooks) h->set_silent(true);
+  tower->set_silent(true);
   input->reset_state();
   HookedSession hooked(plain, hooks());
   run_one(hooked);
-  for (const auto& h : inferencer_hooks) h->set_silent(false);
+  tower->set_silent(false);
 } catch (Error& e) {
   e.add_context(str("in the rehearsal of inference '", options.tower_name, "', before training"));
   throw;
@@ -36,7 +36,7 @@ std::optional<int64_t> InferenceRunner::Impl::run_all() {
   const std::optional<int64_t> size = input->size();
   const int64_t limit = is_flow ? kNoLimit : size.value_or(kNoLimit);
   internal::DataProgress progress(where() + "datapoint", size);
-  samples->reset();
+  tower->reset();
   for (const Ref<Inferencer>& i : inferencers) i->before_inference();
   input->reset_state();
   int64_t done = 0;

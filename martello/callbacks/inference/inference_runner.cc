@@ -5,15 +5,12 @@
 #include <martello/callbacks/inference/internal/inference_runner_impl.h>
 #include <martello/input/feed_input.h>
 #include <martello/input/staging_input.h>
-#include <martello/ops/shape.h>
 
 #include <algorithm>
 #include <set>
 
 namespace martello {
 namespace {
-
-constexpr int64_t kReadAhead = 16 << 20;  // bytes of validation data that may wait while training goes on
 
 // What runners of this graph give, and the tower of each.
 constexpr CollectionKey<std::string> kGivenScalars{"inference_scalars"}, kGivingTowers{"inference_towers"};
@@ -88,21 +85,6 @@ void InferenceRunner::Impl::claim_scalars(Collections& collections, const std::v
   }
 }
 
-void InferenceRunner::Impl::set_up_inferencers(const TowerHandle& tower) {
-  const TensorList& inputs = tower.inputs();
-  samples.emplace(inputs.empty() || inputs[0].rank() == 0 ? Tensor() : shape(inputs[0], "batch_shape"));
-  for (const Ref<Inferencer>& i : inferencers) {
-    try {
-      const TensorList tensors = tower.get_tensors(i->fetches(), {});
-      i->check(tensors);
-      inferencer_hooks.push_back(std::make_unique<internal::InferencerHook>(*i, tensors, *samples));
-    } catch (Error& e) {
-      e.add_context(str("for inferencer '", i->name(), "'"));
-      throw;
-    }
-  }
-}
-
 void InferenceRunner::Impl::set_up_input(TrainContext& context) {
   const CallbackList callbacks = input->get_callbacks();
   input_callbacks = std::make_unique<CallbackGroup>(callbacks, context);
@@ -118,15 +100,13 @@ void InferenceRunner::setup_graph() {
   MARTELLO_CHECK(r.input->size() != 0, r.where(), "its data has no datapoint.");
   r.claim_scalars(context().graph().collections(), provides());
   r.input->setup(context().input_signature());
-  const TowerHandle tower =
-      context().build_predict_tower(name, r.options.device, [&] { return r.input->get_input_tensors(); });
-  r.set_up_inferencers(tower);
+  r.tower.emplace(context().build_predict_tower(name, r.options.device, [&] { return r.input->get_input_tensors(); }),
+                  r.inferencers);
   r.set_up_input(context());
 }
 
 std::vector<RunHook*> InferenceRunner::Impl::hooks() const {
-  std::vector<RunHook*> list = {const_cast<internal::SampleHook*>(&*samples)};
-  for (const auto& h : inferencer_hooks) list.push_back(h.get());
+  std::vector<RunHook*> list = tower->hooks();
   for (const auto& h : input_hooks) list.push_back(h.get());
   return list;
 }
@@ -156,7 +136,7 @@ void InferenceRunner::trigger() {
   const std::optional<int64_t> done = r.run_all();
   if (!done) return logger::info(r.where(), "is left without results: a signal has come.");
   if (*done == 0) return logger::warn(r.where(), "its data gave no datapoint, so there are no results.");
-  logger::detail("inference", r.where(), *done, " datapoints, ", r.samples->total(), " samples.");
+  logger::detail("inference", r.where(), *done, " datapoints, ", r.tower->samples(), " samples.");
   put_results();
 }
 

@@ -46,9 +46,13 @@ class InferenceRunner : public Callback {
   std::string name() const override;  // "InferenceRunner", or "InferenceRunner(second)" for tower "second"
   std::string name_scope() const override { return "InferenceRunner"; }
 
- private:
+ protected:
   struct Impl;
+  static constexpr int64_t kReadAhead = 16 << 20;  // bytes of validation data that may wait while training goes on
+  Impl& runner() const { return *impl_; }
   void put_results();
+
+ private:
   Owned<Impl> impl_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <martello/callbacks/inference/inference_runner.h>
 #include <martello/callbacks/inference/internal/inference_hooks.h>
+#include <martello/callbacks/inference/internal/inference_tower.h>
 #include <martello/graph/collections.h>
 #include <martello/loop/callback_group.h>
 
@@ -15,8 +16,7 @@ struct InferenceRunner::Impl {
   std::vector<Ref<Inferencer>> inferencers;
   InferenceOptions options;
   std::vector<Ref<RunHook>> extra_hooks;
-  std::optional<internal::SampleHook> samples;
-  std::vector<std::unique_ptr<internal::InferencerHook>> inferencer_hooks;
+  std::optional<internal::InferenceTower> tower;
   std::vector<std::unique_ptr<internal::InputHook>> input_hooks;
   std::unique_ptr<CallbackGroup> input_callbacks;
   std::optional<HookedSession> session;
@@ -27,7 +27,6 @@ struct InferenceRunner::Impl {
   }
   void check() const;
   void claim_scalars(Collections& collections, const std::vector<std::string>& names) const;
-  void set_up_inferencers(const TowerHandle& tower);
   void set_up_input(TrainContext& context);
   std::vector<RunHook*> hooks() const;
 
