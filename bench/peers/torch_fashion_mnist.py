@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 FOLDER = Path("/usr/share/datasets/fashion-mnist")
-BATCH, TEST_BATCH, DECAY = 128, 256, 3e-4
+BATCH, TEST_BATCH, TOP_RATE, DECAY = 128, 256, 4e-3, 0.2
 
 
 def load(name):
@@ -41,19 +41,31 @@ def prepared(images, args):
     return x.contiguous(memory_format=torch.channels_last) if args.channels_last else x
 
 
-def train_epoch(model, optimizer, data, args):
+def adamw(model):
+    weights = [p for p in model.parameters() if p.dim() > 1]
+    biases = [p for p in model.parameters() if p.dim() == 1]
+    return torch.optim.AdamW([{"params": weights, "weight_decay": DECAY}, {"params": biases, "weight_decay": 0}], lr=1)
+
+
+def up_and_down(optimizer, steps):
+    end = steps + 1
+    top = end // 5 + 1
+    return torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: TOP_RATE * (step / top if step <= top else (end - step) / (end - top)))
+
+
+def train_epoch(model, optimizer, schedule, data, args):
     model.train()
     images, labels = data
     order = torch.randperm(len(labels))
-    dense = [p for layer in model if isinstance(layer, nn.Linear) for p in [layer.weight]]
     total = 0.0
     for begin in range(0, len(labels) - BATCH + 1, BATCH):
         rows = order[begin:begin + BATCH]
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(prepared(images[rows], args)), labels[rows])
-        cost = loss + DECAY / 2 * sum(p.square().sum() for p in dense)
-        cost.backward()
+        loss.backward()
         optimizer.step()
+        schedule.step()
         total += loss.item()
     return total / (len(labels) // BATCH)
 
@@ -80,13 +92,12 @@ def main():
     model = convnet()
     if args.channels_last:
         model = model.to(memory_format=torch.channels_last)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    optimizer = adamw(model)
+    schedule = up_and_down(optimizer, args.epochs * (len(train[1]) // BATCH))
     start = time.perf_counter()
     for epoch in range(1, args.epochs + 1):
-        for group in optimizer.param_groups:
-            group["lr"] = 1e-3 if epoch <= 6 else 3e-4 if epoch <= 9 else 1e-4
         began = time.perf_counter()
-        loss = train_epoch(model, optimizer, train, args)
+        loss = train_epoch(model, optimizer, schedule, train, args)
         trained = time.perf_counter()
         right = accuracy(model, test, args)
         print(json.dumps({"epoch": epoch, "loss": loss, "accuracy": right, "train_seconds": trained - began,

@@ -3,10 +3,11 @@
 //
 //   ./dev run                       (or: fashion_mnist [EPOCHS] [STEPS_PER_EPOCH])
 //
-// Data: Debian's package dataset-fashion-mnist. Reaches 92.46 % test accuracy after 10 epochs, of 7 seconds each on two
+// Data: Debian's package dataset-fashion-mnist. Reaches 93 % test accuracy after 10 epochs, of 7 seconds each on two
 // cores.
 #include <martello/martello.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -37,11 +38,19 @@ struct ConvNet : mt::ModelDesc {
     const auto cost = mt::reduce_mean(mt::sparse_softmax_cross_entropy(logits, label), "cross_entropy_loss");
     const auto error = mt::reduce_mean(mt::prediction_incorrect(logits, label, "incorrect"), "train_error");
     mt::add_moving_summary({cost, error});
-    return mt::add_n({cost, mt::regularize_cost("fc.*/W", mt::l2_regularizer(3e-4))}, "total_cost");
+    return cost;
   }
 
-  mt::OptimizerRef optimizer() const override { return mt::Adam(mt::get_scalar_var("learning_rate", 1e-3)); }
+  mt::OptimizerRef optimizer() const override {
+    return mt::AdamW(mt::get_scalar_var("learning_rate", 0), {.weight_decay = 0.2, .no_decay = ".*/b"});
+  }
 };
+
+// The learning rate rises in the first fifth of all steps, then falls; a step after the last would have 0.
+mt::ScheduledHyperParamSetter up_and_down(int64_t steps) {
+  const auto end = static_cast<double>(steps) + 1, top = std::floor(end / 5) + 1;
+  return {"learning_rate", {{0, 0}, {top, 4e-3}, {end, 0}}, {.interp = mt::Interp::linear, .step_based = true}};
+}
 
 // With `steps` an epoch is that short, and so is its validation; 0: all images.
 mt::TrainEnd train(int64_t epochs, int64_t steps) {
@@ -50,13 +59,12 @@ mt::TrainEnd train(int64_t epochs, int64_t steps) {
   mt::TrainConfig config{
       .model = ConvNet(),
       .dataflow = train.shuffle().batch(128),
-      .callbacks = {mt::ModelSaver(),
-                    mt::InferenceRunner(
-                        test.batch(256, {.remainder = true}),
-                        {mt::ClassificationError("incorrect"), mt::ScalarStats({"cross_entropy_loss"})}),
-                    mt::ScheduledHyperParamSetter("learning_rate", {{0, 1e-3}, {6, 3e-4}, {9, 1e-4}})},
+      .callbacks = {mt::ModelSaver(), mt::InferenceRunner(test.batch(256, {.remainder = true}),
+                                                          {mt::ClassificationError("incorrect"),
+                                                           mt::ScalarStats({"cross_entropy_loss"})})},
       .max_epoch = epochs};
   if (steps > 0) config.steps_per_epoch = steps;
+  config.callbacks.push_back(up_and_down(epochs * config.get_steps_per_epoch()));
   mt::SimpleTrainer trainer;
   mt::TrainEnd end = mt::launch_train_with_config(config, trainer);
   if (end.is_success()) {

@@ -8,6 +8,7 @@ from headers import report
 # Arguments, and what the refusal must say.
 REFUSALS = [
     (["toast"], "there is no job 'toast'"),
+    (["run", "toast"], "there is no example 'toast'"),
     (["test", "--onednn=4"], "--onednn=4 is unknown: write --onednn=3"),
     (["test", "--onednn="], "--onednn= is unknown"),
     (["bench", "--onednn", "3"], "--onednn is unknown"),
