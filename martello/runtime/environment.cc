@@ -35,7 +35,7 @@ std::string compiler() {
 #endif
 }
 
-std::string known(int64_t number) { return number == 0 ? "unknown" : str(number); }
+std::string known(int64_t number) { return number == 0 ? "" : str(number); }
 
 }  // namespace
 
@@ -50,7 +50,8 @@ std::string environment_report(const EnvironmentOptions& options) {
       {"Samples per epoch", known(options.samples_per_epoch)},
       {"Command", logger::command_line()}};
   std::string report = "Environment";
-  for (const auto& [key, value] : lines) report += str("\n  ", key, ": ", value);
+  for (const auto& [key, value] : lines)
+    if (!value.empty()) report += str("\n  ", key, ": ", value);
   return report;
 }
 

@@ -49,8 +49,8 @@ TEST(ReportStart, does_not_guess) {
   Log log;
   testing::Counting trainer;
   EXPECT_EQ(trainer.train({.steps_per_epoch = 2, .max_epoch = 1}).reason, TrainEnd::finished);
-  EXPECT_EQ(count(log, "Global batch: unknown"), 1);
-  EXPECT_EQ(count(log, "global batch:"), 0);
+  EXPECT_EQ(count(log, "Environment\n"), 1);
+  EXPECT_EQ(count(log, "lobal batch:"), 0);
 }
 
 }  // namespace
