@@ -1,6 +1,6 @@
 """arrows.py ROOT ARROWS: a folder includes only folders that its DEPS reach.
 
-ARROWS has a line `folder: deps | test deps` for each folder; tests may use both lists.
+ARROWS has a line `folder: deps | test deps` for each folder; tests, and test_*.h that they share, may use both lists.
 """
 import pathlib
 import sys
@@ -33,7 +33,7 @@ def main():
         folder = path.relative_to(root / "martello").parts[0]
         if folder not in deps:
             continue
-        is_test = path.stem.endswith("_test")
+        is_test = path.stem.endswith("_test") or path.stem.startswith("test_")
         allowed = reachable(deps, [folder] + (test_deps[folder] if is_test else []))
         for number, header in includes(path):
             parts = header.split("/")
