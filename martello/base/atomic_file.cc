@@ -34,7 +34,12 @@ void sync_directory(const std::string& dir) {
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path), part_(path + ".part"), file_(part_) {
-  file_.cut(0);  // what a killed process left
+  try {
+    file_.cut(0);  // what a killed process left
+  } catch (...) {
+    ::unlink(part_.c_str());
+    throw;
+  }
 }
 
 AtomicFile::~AtomicFile() {

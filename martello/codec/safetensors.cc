@@ -1,6 +1,8 @@
 #include <martello/base/atomic_file.h>
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
+#include <martello/codec/crc32c.h>
+#include <martello/codec/internal/safetensors_checksums.h>
 #include <martello/codec/internal/safetensors_header.h>
 
 #include <fcntl.h>
@@ -11,7 +13,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <unordered_map>
 #include <utility>
 
 namespace martello {
@@ -19,32 +20,56 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
-constexpr int64_t kLengthBytes = 8;
+constexpr int64_t kLengthBytes = 8, kMostExtraBytes = 64 << 20;
+// How much is written or read at once: what waits for it is told often enough, and it stays in the cache.
+constexpr size_t kPieceBytes = 4 << 20;
 
 std::string_view bytes_of(const HostTensor& t) {
   return {reinterpret_cast<const char*>(t.raw()), static_cast<size_t>(t.num_bytes())};
 }
 
-}  // namespace
+// What parsing a header takes at most: every value of the JSON follows one of these signs, and its text is copied.
+int64_t parsing_bytes(std::string_view text) {
+  constexpr int64_t kBytesPerValue = 200, kCopies = 3;
+  const auto values =
+      std::count_if(text.begin(), text.end(), [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; });
+  return kCopies * static_cast<int64_t>(text.size()) + kBytesPerValue * static_cast<int64_t>(values);
+}
 
-void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
-  internal::SafetensorsHeader header{.entries = {}, .metadata = metadata};
-  std::unordered_map<std::string_view, const HostTensor*> values;
-  for (const NamedTensor& t : tensors) {
-    header.entries.push_back({.name = t.name, .dtype = t.value.dtype(), .shape = t.value.shape()});
-    values[t.name] = &t.value;
-  }
+std::string header_text(const std::string& path, internal::SafetensorsHeader& header) {
   std::string text = encode_header(header);
   text.append(static_cast<size_t>(align_up(static_cast<int64_t>(text.size()), 8)) - text.size(), ' ');
   MARTELLO_CHECK(static_cast<int64_t>(text.size()) <= SafetensorsFile::kMostHeaderBytes, "[safetensors '", path,
                  "'] its header would have ", text.size(), " bytes; readers refuse more than ",
                  SafetensorsFile::kMostHeaderBytes, ".");
+  return text;
+}
+
+void append_in_pieces(AtomicFile& file, std::string_view bytes, const std::function<void()>& check) {
+  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    if (check) check();
+    file.append(bytes.substr(at, kPieceBytes));
+  }
+}
+
+}  // namespace
+
+void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata, const SafetensorsOptions& options) {
+  internal::SafetensorsHeader header{.entries = {}, .metadata = metadata};
+  std::map<std::string_view, std::string_view> values;  // by name, as readers sort them
+  for (const NamedTensor& t : tensors) {
+    header.entries.push_back({.name = t.name, .dtype = t.value.dtype(), .shape = t.value.shape()});
+    values[t.name] = bytes_of(t.value);
+  }
+  if (options.checksums) internal::add_checksums(header.metadata, values);
+  std::string text = header_text(path, header);
+  if (options.checksums) internal::seal_header(text);
   const auto length = static_cast<uint64_t>(text.size());
   AtomicFile file(path);
   file.append({reinterpret_cast<const char*>(&length), sizeof length});
   file.append(text);
-  for (const auto& entry : header.entries) file.append(bytes_of(*values.at(entry.name)));
+  for (const auto& entry : header.entries) append_in_pieces(file, values.at(entry.name), options.check);
   file.commit();
 }
 
@@ -72,7 +97,9 @@ SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept
       path_(std::move(other.path_)),
       data_begin_(other.data_begin_),
       entries_(std::move(other.entries_)),
-      metadata_(std::move(other.metadata_)) {}
+      metadata_(std::move(other.metadata_)),
+      checksums_(std::move(other.checksums_)),
+      has_checksums_(other.has_checksums_) {}
 
 void SafetensorsFile::refuse(std::string_view why) const {
   throw InvalidArgument(str("[safetensors '", path_, "'] ", why));
@@ -94,9 +121,15 @@ void SafetensorsFile::read_header() {
                  ". It was cut.");
   std::string text(length, '\0');
   read_at(kLengthBytes, reinterpret_cast<std::byte*>(text.data()), static_cast<int64_t>(length));
+  MARTELLO_CHECK(parsing_bytes(text) <= bytes + kMostExtraBytes, "its header of ", length,
+                 " bytes has so many values that reading it could take ", parsing_bytes(text),
+                 " bytes of memory, which is refused for a file of ", bytes, ".");
   auto header = internal::decode_header(text, bytes - data_begin_);
   entries_ = std::move(header.entries);
   metadata_ = std::move(header.metadata);
+  auto sums = internal::take_checksums(metadata_, text, entries_.size());
+  has_checksums_ = sums.has_value();
+  if (sums) checksums_ = std::move(*sums);
 }
 
 void SafetensorsFile::read_at(int64_t offset, std::byte* to, int64_t bytes) const {
@@ -117,6 +150,30 @@ const SafetensorsFile::Entry* SafetensorsFile::find(std::string_view name) const
   return found != entries_.end() && found->name == name ? &*found : nullptr;
 }
 
+void SafetensorsFile::check_tensor(const Entry& entry, uint32_t crc) const {
+  const uint32_t written = checksums_[static_cast<size_t>(&entry - entries_.data())];
+  if (crc != written)
+    refuse(str("tensor '", entry.name, "' is damaged: its checksum is ", internal::hex(crc), ", it was written with ",
+               internal::hex(written), "."));
+}
+
+uint32_t SafetensorsFile::checksum_at(const Entry& entry) const {
+  std::string piece(std::min<size_t>(kPieceBytes, static_cast<size_t>(entry.end - entry.begin)), '\0');
+  uint32_t crc = 0;
+  for (int64_t at = entry.begin; at < entry.end; at += static_cast<int64_t>(piece.size())) {
+    const auto bytes = std::min(static_cast<int64_t>(piece.size()), entry.end - at);
+    read_at(data_begin_ + at, reinterpret_cast<std::byte*>(piece.data()), bytes);
+    crc = crc32c({piece.data(), static_cast<size_t>(bytes)}, crc);
+  }
+  return crc;
+}
+
+void SafetensorsFile::verify() const {
+  if (!has_checksums())
+    throw FailedPrecondition(str("[safetensors '", path_, "'] has no checksums, so nothing can be verified."));
+  for (const Entry& entry : entries_) check_tensor(entry, checksum_at(entry));
+}
+
 HostTensor SafetensorsFile::read(std::string_view name) const {
   const Entry* entry = find(name);
   if (!entry) {
@@ -126,6 +183,7 @@ HostTensor SafetensorsFile::read(std::string_view name) const {
   }
   HostTensor value(entry->shape, entry->dtype);
   read_at(data_begin_ + entry->begin, value.mutable_raw(), value.num_bytes());
+  if (!checksums_.empty()) check_tensor(*entry, crc32c(bytes_of(value)));
   if (entry->dtype != boolean) return value;
   for (int64_t i = 0; i < value.num_elements(); ++i)
     if (std::to_integer<int>(value.raw()[i]) > 1)

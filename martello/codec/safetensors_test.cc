@@ -126,6 +126,12 @@ TEST_F(safetensors, refuses_a_huge_header_without_reading_it) {
   EXPECT_CONTAINS(refusal(), "ends behind the file");
 }
 
+TEST_F(safetensors, refuses_a_header_whose_values_would_take_much_more_memory_than_the_file) {
+  std::string many = R"({"a":[0)";
+  for (int i = 0; i < 500'000; ++i) many += ",0";
+  EXPECT_CONTAINS(refusal_of(many + "]}"), "so many values that reading it could take");
+}
+
 TEST_F(safetensors, refuses_what_is_no_such_json) {
   EXPECT_CONTAINS(refusal_of(""), "does not begin with {");
   EXPECT_CONTAINS(refusal_of(" {}"), "does not begin with {");

@@ -1,4 +1,4 @@
-"""read_tensors.py WRITER [PYTHON...]: the safetensors library reads what WRITER wrote, and WRITER what the library wrote.
+"""read_tensors.py WRITER [PYTHON...]: safetensors and NumPy read what WRITER wrote, and WRITER what they wrote.
 
 The library is looked for in the interpreters MARTELLO_SAFETENSORS_PYTHON, this one, and those given. Exit code 77, with
 the reason, when none has it.
@@ -30,23 +30,46 @@ def expected():
     return tensors
 
 
-def compare(writer):
+def check_same(found):
     import numpy
+
+    assert found.keys() == expected().keys(), found.keys()
+    for name, value in expected().items():
+        assert found[name].dtype == value.dtype and numpy.array_equal(found[name], value), name
+
+
+def compare_safetensors(writer, folder):
     import safetensors
     import safetensors.numpy
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "ours.safetensors")
+    for name, kept in [("ours", {"by"}), ("checked", {"by", "crc32c", "crc32c_header"})]:
+        path = os.path.join(folder, f"{name}.safetensors")
         subprocess.run([writer, path], check=True)
-        found = safetensors.numpy.load_file(path)
-        assert found.keys() == expected().keys(), found.keys()
-        for name, value in expected().items():
-            assert found[name].dtype == value.dtype and numpy.array_equal(found[name], value), name
+        check_same(safetensors.numpy.load_file(path))
         with safetensors.safe_open(path, "numpy") as opened:
-            assert opened.metadata() == {"by": "martello"}, opened.metadata()
-        theirs = os.path.join(folder, "theirs.safetensors")
-        safetensors.numpy.save_file(expected(), theirs, {"by": "numpy"})
+            assert opened.metadata().keys() == kept and opened.metadata()["by"] == "martello", opened.metadata()
+    theirs = os.path.join(folder, "theirs.safetensors")
+    safetensors.numpy.save_file(expected(), theirs, {"by": "numpy"})
+    subprocess.run([writer, "--check", theirs], check=True)
+
+
+def compare_npz(writer, folder):
+    import numpy
+
+    path = os.path.join(folder, "ours.npz")
+    subprocess.run([writer, path], check=True)
+    with numpy.load(path) as found:
+        check_same(dict(found))
+    for save in numpy.savez, numpy.savez_compressed:
+        theirs = os.path.join(folder, "theirs.npz")
+        save(theirs, **expected())
         subprocess.run([writer, "--check", theirs], check=True)
+
+
+def compare(writer):
+    with tempfile.TemporaryDirectory() as folder:
+        compare_safetensors(writer, folder)
+        compare_npz(writer, folder)
 
 
 def main():

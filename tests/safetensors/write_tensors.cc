@@ -1,8 +1,11 @@
-// write_tensors FILE: writes a tensor of every dtype that NumPy knows too. write_tensors --check FILE: reads those that
-// read_tensors.py has written.
+// write_tensors FILE: writes a tensor of every dtype that NumPy knows too, as .npz when the name ends so, with
+// checksums when it begins with "checked". write_tensors --check FILE: reads those that read_tensors.py has written.
+#include <martello/base/atomic_file.h>
 #include <martello/base/strings.h>
+#include <martello/codec/npz.h>
 #include <martello/codec/safetensors.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -25,7 +28,26 @@ std::vector<mt::NamedTensor> tensors() {
   return list;
 }
 
-int check(const char* path) {
+int check_npz(const std::string& path) {
+  const auto found = mt::read_npz(path);
+  for (const auto& [name, value] : tensors()) {
+    const auto same = [&](const auto& f) { return f.first == name && f.second.same_bits(value); };
+    if (std::none_of(found.begin(), found.end(), same))
+      return std::fprintf(stderr, "'%s' is another or missing\n", name.c_str()), 1;
+  }
+  return found.size() == tensors().size() ? 0 : 1;
+}
+
+void write_npz(const std::string& path) {
+  mt::NamedTensors list;
+  for (const auto& [name, value] : tensors()) list.emplace_back(name, value);
+  mt::AtomicFile file(path);
+  file.append(mt::encode_npz(list));
+  file.commit();
+}
+
+int check(const std::string& path) {
+  if (path.ends_with(".npz")) return check_npz(path);
   const mt::SafetensorsFile file(path);
   for (const auto& [name, value] : tensors())
     if (!file.read(name).same_bits(value)) return std::fprintf(stderr, "'%s' is another\n", name.c_str()), 1;
@@ -37,5 +59,8 @@ int check(const char* path) {
 int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--check") == 0) return check(argv[2]);
   if (argc != 2) return 2;
-  mt::write_safetensors(argv[1], tensors(), {{"by", "martello"}});
+  const std::string path = argv[1];
+  if (path.ends_with(".npz")) return write_npz(path), 0;
+  const bool checksums = path.find("/checked") != std::string::npos;
+  mt::write_safetensors(path, tensors(), {{"by", "martello"}}, {.checksums = checksums});
 }

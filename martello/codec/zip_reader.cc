@@ -1,0 +1,217 @@
+#include <martello/base/append_file.h>
+#include <martello/base/error.h>
+#include <martello/codec/internal/zip_reader.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+namespace martello::internal {
+namespace {
+
+constexpr int64_t kMostExtra = 64 << 20, kMostDirectory = 16 << 20;
+
+// Little-endian numbers of a record.
+class Record {
+ public:
+  Record(std::string_view bytes, std::string_view what) : bytes_(bytes), what_(what) {}
+  uint64_t take(size_t bytes) {
+    const std::string_view part = skip(bytes);
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; ++i) value |= uint64_t{static_cast<unsigned char>(part[i])} << (8 * i);
+    return value;
+  }
+  std::string_view skip(uint64_t bytes) {
+    MARTELLO_CHECK(bytes <= bytes_.size(), "its ", what_, " was cut.");
+    const std::string_view part = bytes_.substr(0, bytes);
+    bytes_.remove_prefix(bytes);
+    return part;
+  }
+  bool empty() const { return bytes_.empty(); }
+
+ private:
+  std::string_view bytes_, what_;
+};
+
+constexpr uint64_t kIn64Bits = 0xffffffff;
+
+int64_t checked_size(uint64_t value, int64_t limit, std::string_view what) {
+  MARTELLO_CHECK(value <= static_cast<uint64_t>(limit), "its ", what, " is ", value, ", beyond ", limit, ".");
+  return static_cast<int64_t>(value);
+}
+
+// Sizes that do not fit into 32 bits stand in a field behind.
+void take_wide_sizes(ZipEntry& e, std::string_view extra) {
+  for (Record r(extra, "extra fields"); !r.empty();) {
+    const uint64_t id = r.take(2);
+    Record field(r.skip(r.take(2)), "field of 64-bit sizes");
+    if (id != 1) continue;
+    for (uint64_t* value : {&e.size, &e.packed, &e.offset})
+      if (*value == kIn64Bits) *value = field.take(8);
+  }
+}
+
+ZipEntry take_entry(Record& r) {
+  MARTELLO_CHECK(r.take(4) == 0x02014b50, "its directory has an entry that is none.");
+  r.skip(4);
+  const uint64_t flags = r.take(2);
+  MARTELLO_CHECK((flags & 1) == 0, "is encrypted.");
+  ZipEntry e;
+  e.method = r.take(2);
+  r.skip(4);
+  e.crc = r.take(4);
+  e.packed = r.take(4);
+  e.size = r.take(4);
+  const uint64_t name = r.take(2), extra = r.take(2), comment = r.take(2);
+  r.skip(8);
+  e.offset = r.take(4);
+  e.name = r.skip(name);
+  take_wide_sizes(e, r.skip(extra));
+  r.skip(comment);
+  return e;
+}
+
+struct Directory {
+  uint64_t count = 0, bytes = 0, offset = 0;
+};
+
+// The record at the end of an archive says where its directory is; behind it there may be a comment.
+Directory find_directory(const ZipFile& file) {
+  constexpr int64_t kEnd = 22, kMostComment = 65535, kLocator = 20;
+  MARTELLO_CHECK(file.size() >= kEnd, "has ", file.size(), " bytes, too few for an archive.");
+  const int64_t tail = std::min(file.size(), kEnd + kMostComment);
+  const std::string text = file.read(file.size() - tail, tail);
+  const size_t at = text.rfind("PK\x05\x06");
+  MARTELLO_CHECK(at != std::string::npos && text.size() - at >= static_cast<size_t>(kEnd),
+                 "is no zip archive, or was cut.");
+  Record r(std::string_view(text).substr(at), "end");
+  r.skip(10);
+  Directory d{r.take(2), r.take(4), r.take(4)};
+  const int64_t end = file.size() - tail + static_cast<int64_t>(at);
+  if (d.count != 0xffff && d.bytes != kIn64Bits && d.offset != kIn64Bits) return d;
+  const std::string locator = file.read(end - kLocator, kLocator);
+  Record l(locator, "locator");
+  MARTELLO_CHECK(l.take(4) == 0x07064b50, "has no 64-bit directory where one is announced.");
+  l.skip(4);
+  const std::string wide = file.read(checked_size(l.take(8), file.size(), "place of the directory"), 56);
+  Record w(wide, "64-bit end");
+  MARTELLO_CHECK(w.take(4) == 0x06064b50, "has no 64-bit directory where one is announced.");
+  w.skip(20);
+  w.skip(8);
+  return {w.take(8), w.take(8), w.take(8)};
+}
+
+}  // namespace
+
+ZipFile::ZipFile(const std::string& path) : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (file_ < 0 && errno == ENOENT) throw NotFound(str("[npz '", path, "'] there is no such file."));
+  struct stat found;
+  if (file_ < 0 || fstat(file_, &found) != 0)
+    throw FileError(str("[npz '", path, "'] cannot open: ", strerror(errno), "."));
+  size_ = S_ISREG(found.st_mode) ? found.st_size : 0;
+}
+
+ZipFile::~ZipFile() { ::close(file_); }
+
+void ZipFile::read(int64_t at, void* to, int64_t bytes) const {
+  MARTELLO_CHECK(at >= 0 && bytes >= 0 && bytes <= size_ && at <= size_ - bytes, "was cut: ", bytes, " bytes at ", at,
+                 " are asked for, it has ", size_, ".");
+  for (auto* p = static_cast<char*>(to); bytes > 0;) {
+    const ssize_t got = pread(file_, p, static_cast<size_t>(bytes), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw FileError(str("[npz '", path_, "'] cannot read: ", strerror(errno), "."));
+    p += got, at += got, bytes -= got;
+  }
+}
+
+std::string ZipFile::read(int64_t at, int64_t bytes) const {
+  std::string text(static_cast<size_t>(std::clamp<int64_t>(bytes, 0, size_)), '\0');
+  read(at, text.data(), bytes);
+  return text;
+}
+
+std::vector<ZipEntry> read_directory(const ZipFile& file) {
+  const Directory d = find_directory(file);
+  const std::string bytes = file.read(checked_size(d.offset, file.size(), "place of the directory"),
+                                      checked_size(d.bytes, std::min(file.size(), kMostDirectory), "directory's size"));
+  std::vector<ZipEntry> entries;
+  std::set<std::string> names;
+  for (Record r(bytes, "directory"); !r.empty();) {
+    entries.push_back(take_entry(r));
+    MARTELLO_CHECK(names.insert(entries.back().name).second, "has the name ", martello::quoted(entries.back().name),
+                   " twice.");
+  }
+  MARTELLO_CHECK(entries.size() == d.count, "says that it has ", d.count, " files, but lists ", entries.size(), ".");
+  uint64_t sum = 0;
+  const auto limit = static_cast<uint64_t>(file.size() + kMostExtra);
+  for (const ZipEntry& e : entries) {
+    MARTELLO_CHECK(e.size <= limit && (sum += e.size) <= limit, "would unpack to more than ", limit,
+                   " bytes. Write it with numpy.savez, not compressed.");
+  }
+  return entries;
+}
+
+ZipReader::ZipReader(const ZipFile& file, const ZipEntry& e) : file_(file), entry_(e) {
+  const std::string local = file.read(checked_size(e.offset, file.size(), "place of an entry"), 30);
+  Record r(local, "local header");
+  MARTELLO_CHECK(r.take(4) == 0x04034b50, "has no entry where one is announced.");
+  r.skip(22);
+  const uint64_t name = r.take(2), extra = r.take(2);
+  at_ = static_cast<int64_t>(e.offset + 30 + name + extra);
+  left_ = checked_size(e.packed, file.size(), "packed size");
+  MARTELLO_CHECK(e.method == 0 || e.method == Z_DEFLATED, "is packed by method ", e.method, ", which is not known.");
+  MARTELLO_CHECK(e.method != 0 || e.packed == e.size, "is not packed, but ", e.packed, " of its ", e.size,
+                 " bytes are there.");
+  const bool is_ready = e.method == 0 || inflateInit2(&stream_, -MAX_WBITS) == Z_OK;
+  MARTELLO_CHECK(is_ready, "cannot be unpacked: no memory.");
+}
+
+ZipReader::~ZipReader() {
+  if (entry_.method == Z_DEFLATED) inflateEnd(&stream_);
+}
+
+void ZipReader::read(void* to, int64_t bytes) {
+  auto* p = static_cast<char*>(to);
+  if (entry_.method == 0) {
+    MARTELLO_CHECK(bytes <= left_, "ends before its data.");
+    file_.read(at_, p, bytes);
+    at_ += bytes, left_ -= bytes;
+  } else {
+    unpack(p, bytes);
+  }
+  crc_ = crc32_z(crc_, reinterpret_cast<const Bytef*>(p), static_cast<size_t>(bytes));
+}
+
+void ZipReader::finish() const {
+  MARTELLO_CHECK(crc_ == entry_.crc, "is damaged: its checksum is ", crc_, ", it was written with ", entry_.crc, ".");
+}
+
+void ZipReader::unpack(char* to, int64_t bytes) {
+  while (bytes > 0) {
+    if (stream_.avail_in == 0) refill();
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = static_cast<uInt>(std::min<int64_t>(bytes, 1 << 30));
+    const uInt wanted = stream_.avail_out;
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    const auto got = static_cast<int64_t>(wanted - stream_.avail_out);
+    to += got, bytes -= got;
+    const bool is_at_end = status == Z_STREAM_END && bytes == 0;
+    MARTELLO_CHECK(status == Z_OK || is_at_end, "cannot be unpacked (", status, "). It is damaged.");
+  }
+}
+
+void ZipReader::refill() {
+  const int64_t piece = std::min<int64_t>(left_, static_cast<int64_t>(sizeof buffer_));
+  MARTELLO_CHECK(piece > 0, "ends before its data.");
+  file_.read(at_, buffer_, piece);
+  at_ += piece, left_ -= piece;
+  stream_.next_in = buffer_;
+  stream_.avail_in = static_cast<uInt>(piece);
+}
+
+}  // namespace martello::internal
