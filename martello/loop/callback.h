@@ -38,6 +38,9 @@ class Callback : public RunHook {
   virtual std::string name() const;        // the class's, unless overridden
   virtual std::string name_scope() const;  // of nodes made in setup_graph: the name without underscores; "": none
   std::string hook_name() const final { return name(); }
+  // What a resumed run compares, and refuses when it differs: type and options that decide what training does. Empty
+  // for those that only look on (savers, monitors, progress).
+  virtual std::string description() const { return name(); }
 
   // Scalars that this callback reads from the monitors, and those that it puts: whoever needs one runs after whoever
   // provides it, wherever they stand in the list; a need that nobody provides is an error. Asked with the graph

@@ -21,6 +21,8 @@ void CallbackGroup::turn(size_t i, Phase phase, F&& f) {
     timing_->add(i, phase, timing_->seconds_since(start));
   } catch (const StopTraining& stop) {
     note_stop(i, phase, stop);
+  } catch (const CancelledTurn&) {
+    throw;
   } catch (Error& e) {
     e.add_context(note_failure(i, phase));
     throw;
@@ -119,6 +121,7 @@ std::vector<RunHook*> CallbackGroup::hooks() const {
 }
 
 const std::string& CallbackGroup::note_failure(size_t i, Phase phase) {
+  failed_phase_ = phase;
   return failed_turn_ = str("in ", phase, " of callback '", list_[i]->name(), "'");
 }
 
@@ -150,7 +153,7 @@ void CallbackGroup::setup_graph() {
   check_all_provided(list_);
 }
 
-size_t CallbackGroup::run(Phase phase, const std::function<bool()>& should_break) {
+size_t CallbackGroup::run(Phase phase, const std::function<bool()>& should_break, size_t first) {
   const auto hook = [phase]() -> void (Callback::*)() {
     switch (phase) {
       case Phase::before_train: return &Callback::before_train;
@@ -162,22 +165,33 @@ size_t CallbackGroup::run(Phase phase, const std::function<bool()>& should_break
     }
   }();
   MARTELLO_ASSERT(hook, "phase ", phase, " is not run by run().");
-  size_t done = 0;
-  for (; done < list_.size() && !(should_break && should_break()); ++done)
-    turn(done, phase, [&] { ((*list_[done]).*hook)(); });
+  size_t done = first;
+  try {
+    for (; done < list_.size() && !(should_break && should_break()); ++done)
+      turn(done, phase, [&] { ((*list_[done]).*hook)(); });
+  } catch (const CancelledTurn& e) {
+    if (!should_break || !should_break()) throw;
+    logger::info(e.what());
+  }
   timing_->report_phase(phase);
   return done;
 }
 
-void CallbackGroup::trigger_step() {
+size_t CallbackGroup::trigger_step(size_t first) {
+  size_t done = first;
   hold_time(TimePart::callbacks);
-  for (size_t i = 0; i < list_.size(); ++i) {
-    if (i == first_monitor_) hold_time(TimePart::monitors);
-    turn(i, Phase::trigger_step, [&] { list_[i]->trigger_step(); });
+  try {
+    for (; done < list_.size(); ++done) {
+      if (done == first_monitor_) hold_time(TimePart::monitors);
+      turn(done, Phase::trigger_step, [&] { list_[done]->trigger_step(); });
+    }
+  } catch (const CancelledTurn& e) {
+    logger::info(e.what());
   }
   if (account_) account_->hold(false);
   switch_to(TimePart::callbacks);
   timing_->end_step();
+  return done;
 }
 
 std::exception_ptr CallbackGroup::after_train() {

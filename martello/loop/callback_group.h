@@ -48,10 +48,11 @@ class CallbackGroup {
 
   // Each in a name scope of its own, outside all others.
   void setup_graph();
-  // One phase; `should_break` is asked before each callback and, when true, leaves the rest out. The number of
-  // callbacks that have had their turn.
-  size_t run(Phase phase, const std::function<bool()>& should_break = {});
-  void trigger_step();  // as run(), for every step: allocates nothing
+  // One phase, from callback `first` on; `should_break` is asked before each callback and, when true, leaves the rest
+  // out, and so does one that throws CancelledTurn then. The number of those that have had their turn.
+  size_t run(Phase phase, const std::function<bool()>& should_break = {}, size_t first = 0);
+  // As run(), for every step: allocates nothing, and only CancelledTurn leaves the rest out.
+  size_t trigger_step(size_t first = 0);
   // All of them, whatever happens; afterwards no callback sees the context. The first error, if any.
   std::exception_ptr after_train();
 
@@ -63,6 +64,7 @@ class CallbackGroup {
 
   // "in trigger_epoch of callback 'Watch'", of the last error; "" when no callback has thrown one.
   const std::string& failed_turn() const { return failed_turn_; }
+  std::optional<Phase> failed_phase() const { return failed_phase_; }
 
   const CallbackList& list() const { return list_; }
   // Of all phases so far; before_run, after_run and trigger_step are sampled and scaled up.
@@ -93,6 +95,7 @@ class CallbackGroup {
   std::unique_ptr<StopHook> stop_hook_;
   std::optional<std::string> stop_reason_;
   std::string failed_turn_;
+  std::optional<Phase> failed_phase_;
 };
 
 }  // namespace martello

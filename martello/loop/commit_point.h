@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace martello {
@@ -28,6 +29,23 @@ struct LoopPosition {
   int64_t steps_done = 0;  // of this epoch
   Phase phase = Phase::before_train;
   size_t next_callback = 0;  // of the phase; all of them have had their turn when it is their number
+  bool operator==(const LoopPosition&) const = default;
+};
+
+// Which checkpoints of a directory stay when a new one is there: those that any rule wants.
+struct Retention {
+  int64_t newest = 10;       // so many; 0: all
+  int64_t every_epochs = 0;  // and those at the end of every so manieth epoch; 0: none
+  double every_minutes = 0;  // and one for every such time; 0: none
+};
+
+// Says that a checkpoint is among the best ones by a statistic.
+struct BestTag {
+  std::string name = {};  // "min-validation_error", also that of the file which is the best one
+  double value = 0;
+  bool is_max = false;
+  int64_t keep = 1;     // so many of the best stay, whatever Retention says
+  bool is_best = true;  // of all so far
 };
 
 // Savers request, the trainer commits: what is requested during a phase is written when every callback and monitor has
@@ -37,6 +55,8 @@ class CommitPoint {
   struct Commit {
     LoopPosition position;
     std::vector<std::string> tags;
+    std::vector<std::string> checkpoints = {};  // directories, each once
+    std::vector<BestTag> best = {};
   };
   using Writer = std::function<void(const Commit&)>;
 
@@ -45,7 +65,24 @@ class CommitPoint {
   // Marks the pending commit, e.g. "min-validation_error": a best-saver may run before or after the saver.
   void tag(std::string_view tag);
 
-  bool is_pending() const { return !requests_.empty(); }
+  // In setup_graph: checkpoints will be saved to `dir`. Of several rules for one directory the more generous counts.
+  void add_directory(const std::string& dir, const Retention& keep);
+  // Later: a checkpoint at the next commit, once however often it is asked for.
+  void request_checkpoint(const std::string& dir);
+  void tag_best(const BestTag& tag);
+
+  // What was requested and not committed yet.
+  const std::vector<std::string>& pending_checkpoints() const { return checkpoints_; }
+
+  struct Directory {
+    std::string path;
+    Retention keep;
+  };
+  const std::vector<Directory>& directories() const { return directories_; }
+  // By the trainer: what writes the checkpoints that were asked for.
+  void set_checkpoint_writer(Writer writer) { checkpoint_writer_ = std::move(writer); }
+
+  bool is_pending() const { return !requests_.empty() || !checkpoints_.empty(); }
   // By the trainer. Without requests nothing happens; a tag alone is dropped with a warning. All writers run, in the
   // order of their requests; the first error is thrown at the end.
   void commit(const LoopPosition& position);
@@ -57,8 +94,14 @@ class CommitPoint {
     std::string who;
     Writer writer;
   };
+  Commit take(const LoopPosition& position);
+
   std::vector<Request> requests_;
   std::vector<std::string> tags_;
+  std::vector<Directory> directories_;
+  std::vector<std::string> checkpoints_;
+  std::vector<BestTag> best_;
+  Writer checkpoint_writer_;
 };
 
 }  // namespace martello

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -84,7 +85,8 @@ void on_signal(int number) {
 
 std::mutex scopes_mutex;
 int num_scopes = 0;
-struct sigaction previous_int, previous_term;
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
+struct sigaction previous[std::size(kSignals)];
 
 }  // namespace
 
@@ -100,18 +102,24 @@ InterruptScope::InterruptScope(double grace_seconds) {
   std::memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &previous_int);
-  sigaction(SIGTERM, &action, &previous_term);
+  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &previous[i]);
 }
 
 InterruptScope::~InterruptScope() {
   std::lock_guard lock(scopes_mutex);
   if (--num_scopes > 0) return;
-  sigaction(SIGINT, &previous_int, nullptr);
-  sigaction(SIGTERM, &previous_term, nullptr);
+  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &previous[i], nullptr);
   watchdog = nullptr;
   owned_watchdog.reset();
   arrived_signal = 0;
+}
+
+void request_interrupt(int signal) {
+  std::lock_guard lock(scopes_mutex);
+  if (num_scopes == 0) return;
+  int none = 0;
+  arrived_signal.compare_exchange_strong(none, signal);
+  owned_watchdog->on_signal();
 }
 
 int interrupt_signal() { return arrived_signal.load(std::memory_order_relaxed); }

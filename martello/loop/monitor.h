@@ -32,10 +32,12 @@ class Monitor : public Callback {
   virtual void process_histogram(std::string_view /*name*/, const HostTensor& /*values*/) {}
   virtual void process_text(std::string_view /*name*/, std::string_view /*text*/) {}
   virtual void process_event(const Event& /*event*/) {}
-  // Everything taken so far is on disk when it returns. Before a checkpoint commits, and whenever the user asks.
+  // Whole rows are on disk when it returns; a row that is not complete yet belongs to state(). Before a checkpoint
+  // commits, and whenever the user asks.
   virtual void flush() {}
 
   std::string name_scope() const override { return ""; }
+  std::string description() const override { return ""; }
 };
 
 }  // namespace martello

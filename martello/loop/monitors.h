@@ -49,6 +49,7 @@ class Monitors : public Callback {
   void state(State& s) override;  // the history
   std::string name() const override { return "Monitors"; }
   std::string name_scope() const override { return ""; }
+  std::string description() const override { return ""; }
 
  private:
   class History;

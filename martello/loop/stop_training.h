@@ -11,4 +11,11 @@ class StopTraining : public Error {
   using Error::Error;
 };
 
+// Thrown in a turn that was given up because a signal has come (interrupt_signal()), without a trace: the phase ends,
+// and a resumed run gives the callback its turn again.
+class CancelledTurn : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace martello

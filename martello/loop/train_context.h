@@ -31,6 +31,11 @@ class TrainContext {
   virtual HookedSession& hooked_sess() const = 0;
   virtual Monitors& monitors() const = 0;
   virtual CommitPoint& commit_point() const = 0;
+  // Whether a resumed run may go on although this differs from what the checkpoint has: "data", "callbacks" ...
+  virtual bool accepts(std::string_view /*difference*/) const { return false; }
+  // Whether this run was to be resumed, but there was no checkpoint: what log files hold is of an attempt that died
+  // early. From before_train on.
+  virtual bool starts_over() const { return false; }
   // Where the time of steps goes; null when nobody keeps account.
   virtual TimeAccount* time_account() const { return nullptr; }
 
