@@ -2,6 +2,7 @@
 
 #include <martello/base/error.h>
 #include <martello/base/log.h>
+#include <martello/base/state.h>
 #include <martello/callbacks/internal/clock.h>
 #include <martello/callbacks/internal/progress_text.h>
 
@@ -52,6 +53,18 @@ void ProgressBar::setup_graph() {
     impl_->tensors.push_back(t);
     impl_->shown.scalars.emplace_back(n.substr(n.rfind('/') + 1), 0);
   }
+}
+
+void ProgressBar::state(State& s) {
+  bool is_open = impl_->is_open;
+  int64_t done = impl_->shown.done;
+  s("is_open", is_open);
+  s("done", done);
+  if (!s.restoring()) return;
+  before_epoch();
+  impl_->is_open = is_open;
+  impl_->shown.done = done;
+  impl_->last_done = static_cast<double>(done);
 }
 
 void ProgressBar::before_epoch() {

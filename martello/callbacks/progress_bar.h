@@ -30,7 +30,9 @@ class ProgressBar : public Callback {
   void trigger_step() override;
   void after_epoch() override;
   void after_train() override;
+  void state(State& s) override;  // a resumed run shows the rest of its epoch
   std::string name() const override { return "ProgressBar"; }
+  std::string description() const override { return ""; }
 
  private:
   struct Impl;

@@ -31,6 +31,13 @@ ScheduledHyperParamSetter::ScheduledHyperParamSetter(HyperParamRef param, std::v
   });
 }
 
+std::string ScheduledHyperParamSetter::description() const {
+  std::vector<std::string> points;
+  for (const SchedulePoint& p : schedule_) points.push_back(str(p.at, ": ", p.value));
+  return str(name(), "(", param().readable_name(), ", {", join(points), "}",
+             options_.interp == Interp::linear ? ", linear" : "", options_.step_based ? ", step_based" : "", ")");
+}
+
 void ScheduledHyperParamSetter::setup_graph() {
   HyperParamSetter::setup_graph();
   for (const SchedulePoint& p : schedule_) param().check(p.value);

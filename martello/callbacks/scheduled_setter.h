@@ -27,6 +27,7 @@ class ScheduledHyperParamSetter : public HyperParamSetter {
   void trigger_step() override;
   void trigger_epoch() override;
   std::string name() const override { return "ScheduledHyperParamSetter"; }
+  std::string description() const override;
 
  protected:
   std::optional<double> value_to_set() override { return value_at(point()); }

@@ -20,6 +20,7 @@ class ThroughputTracker : public Callback {
   void trigger() override;
   std::vector<std::string> provides() const override { return {scalar()}; }
   std::string name() const override { return "ThroughputTracker"; }
+  std::string description() const override { return ""; }
 
  private:
   std::string scalar() const;
@@ -44,6 +45,7 @@ class EstimatedTimeLeft : public Callback {
   void trigger() override;
   void state(State& s) override;
   std::string name() const override { return "EstimatedTimeLeft"; }
+  std::string description() const override { return ""; }
 
  private:
   double epoch_seconds() const;
@@ -63,6 +65,7 @@ class HostMemoryTracker : public Callback {
   void trigger() override;
   std::vector<std::string> provides() const override { return {"HostFreeMemory (GB)"}; }
   std::string name() const override { return "HostMemoryTracker"; }
+  std::string description() const override { return ""; }
 };
 
 }  // namespace martello

@@ -27,6 +27,13 @@ ProxyCallback::ProxyCallback(Ref<Callback> inner) : inner_(std::move(inner)) {
 
 std::string ProxyCallback::name() const { return str(Callback::name(), "(", inner_->name(), ")"); }
 
+std::string ProxyCallback::describe() const { return str(Callback::name(), "(", inner_->description(), ")"); }
+
+std::string PeriodicTrigger::describe() const {
+  return str("PeriodicTrigger(", inner().description(), ", steps=", every_.steps, ", epochs=", every_.epochs,
+             ", before_train=", every_.before_train, ")");
+}
+
 PeriodicTrigger::PeriodicTrigger(Ref<Callback> callback, Every every, SourceLine line)
     : ProxyCallback(std::move(callback)), every_(every) {
   check_every(every, "PeriodicTrigger", true, line);

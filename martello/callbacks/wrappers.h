@@ -24,12 +24,15 @@ class ProxyCallback : public Callback {
 
   std::string name() const override;  // "PeriodicTrigger(ModelSaver)"
   std::string name_scope() const override { return inner_->name_scope(); }
+  std::string description() const override { return inner_->description().empty() ? "" : describe(); }
   std::vector<std::string> needs() const override { return inner_->needs(); }
   std::vector<std::string> provides() const override { return inner_->provides(); }
   CallbackList inner_callbacks() const override { return {inner_}; }
 
  protected:
   Callback& inner() const { return *inner_; }
+  // Of a wrapped one that has a description.
+  virtual std::string describe() const;  // "PeriodicTrigger(RunOp)"
 
  private:
   Ref<Callback> inner_;
@@ -49,6 +52,9 @@ class PeriodicTrigger : public ProxyCallback {
   void before_train() override;
   void trigger_step() override;
   void trigger_epoch() override;
+
+ protected:
+  std::string describe() const override;
 
  private:
   Every every_;

@@ -134,7 +134,7 @@ void InferenceRunner::put_results() {
 void InferenceRunner::trigger() {
   Impl& r = *impl_;
   const std::optional<int64_t> done = r.run_all();
-  if (!done) return logger::info(r.where(), "is left without results: a signal has come.");
+  if (!done) throw CancelledTurn(str(r.where(), "is left without results: a signal has come."));
   if (*done == 0) return logger::warn(r.where(), "its data gave no datapoint, so there are no results.");
   logger::detail("inference", r.where(), *done, " datapoints, ", r.tower->samples(), " samples.");
   put_results();

@@ -1,3 +1,4 @@
+#include <martello/base/state.h>
 #include <martello/callbacks/monitors/internal/pending_scalars.h>
 #include <martello/callbacks/monitors/internal/row_file.h>
 #include <martello/callbacks/monitors/writers.h>
@@ -9,6 +10,9 @@ struct RowWriter::Impl {
   bool is_off = false;
   internal::PendingScalars scalars;
   internal::RowFile file;
+  std::optional<internal::FileMark> resumed = {};  // where the file goes on
+
+  std::string path() const { return str(dir, "/", file_name); }
 };
 
 RowWriter::RowWriter(std::string dir, std::string_view file_name) : impl_(make_owned<Impl>()) {
@@ -26,10 +30,14 @@ void RowWriter::setup_graph() {
 
 void RowWriter::before_train() {
   if (impl_->is_off) return;
-  const std::string path = str(impl_->dir, "/", impl_->file_name);
-  internal::continue_or_move(path, context().loop().starting_epoch, name(),
-                             [this](const std::string& row) { return epoch_of(row); });
-  impl_->file.open(path);
+  if (!impl_->resumed) {
+    if (context().starts_over()) internal::put_aside(impl_->path(), name());
+    internal::continue_or_move(impl_->path(), context().loop().starting_epoch, name(),
+                               [this](const std::string& row) { return epoch_of(row); });
+    impl_->file.open(impl_->path());
+  } else if (!impl_->file.open_at(impl_->path(), *impl_->resumed)) {
+    impl_->resumed = internal::FileMark();
+  }
   if (impl_->file.size() == 0) impl_->file.add(header());
   add_rows();
 }
@@ -53,13 +61,25 @@ void RowWriter::trigger_step() {
 }
 
 void RowWriter::after_train() {
+  if (!impl_->file.is_open()) return;
   add_rows();
   impl_->file.close();
 }
 
-void RowWriter::flush() {
-  add_rows();
-  impl_->file.flush();
+void RowWriter::flush() { impl_->file.flush(); }
+
+// Restored before before_train it only takes note; afterwards what that has written is dropped again.
+void RowWriter::state(State& s) {
+  internal::FileMark mark = impl_->file.mark();
+  s("file", mark);
+  s("row", impl_->scalars);
+  if (!s.restoring() || impl_->is_off) return;
+  if (!impl_->file.is_open()) {
+    impl_->resumed = mark;
+    return;
+  }
+  impl_->file.open_at(impl_->path(), impl_->resumed.value_or(mark));
+  if (impl_->file.size() == 0) impl_->file.add(header());
 }
 
 }  // namespace martello

@@ -1,4 +1,5 @@
 #include <martello/base/log.h>
+#include <martello/base/state.h>
 #include <martello/callbacks/monitors/internal/graph_nodes.h>
 #include <martello/callbacks/monitors/internal/row_file.h>
 #include <martello/callbacks/monitors/writers.h>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <set>
 
 namespace martello {
@@ -21,13 +24,32 @@ double now() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// TensorBoard takes files whose name has "tfevents" in it, and reads them in the order of their names.
-std::string file_name(int64_t number) {
+// TensorBoard takes files whose name has "tfevents" in it, and reads them in the order of their names. All files of a
+// run begin alike, also those of a resumed one.
+std::string name_of_run() {
   char host[256] = "localhost", text[512];
   gethostname(host, sizeof host - 1);
-  snprintf(text, sizeof text, "events.out.tfevents.%010lld.%s.%d.%05lld", static_cast<long long>(now()), host, getpid(),
-           static_cast<long long>(number));
+  snprintf(text, sizeof text, "events.out.tfevents.%010lld.%s.%d", static_cast<long long>(now()), host, getpid());
   return text;
+}
+
+std::string file_name(const std::string& run, int64_t number) {
+  char text[32];
+  snprintf(text, sizeof text, ".%05lld", static_cast<long long>(number));
+  return run + text;
+}
+
+constexpr std::string_view kBegin = "events.out.tfevents.", kOldBegin = "events.out.old.";
+
+// TensorBoard would show them besides those of this run.
+void put_others_aside(const std::string& dir, const std::string& own) {
+  for (const auto& entry : std::filesystem::directory_iterator(dir)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kBegin) || entry.path().string() == own) continue;
+    const std::string moved = str(kOldBegin, name.substr(kBegin.size()));
+    std::filesystem::rename(entry.path(), str(dir, "/", moved));
+    logger::info("[TFEventWriter] '", name, "' is of an attempt that left no checkpoint: it is now '", moved, "'.");
+  }
 }
 
 HostTensor image_of(const HostTensor& images, int64_t i) {
@@ -43,17 +65,36 @@ HostTensor image_of(const HostTensor& images, int64_t i) {
 struct TFEventWriter::Impl {
   TFEventWriterOptions options;
   bool is_off = false;
+  std::string run = name_of_run();
   int64_t files = 0;
+  std::optional<internal::FileMark> resumed = {};
   double written_at = 0;
   EventEncoder encoder;
   internal::RowFile file;
   std::set<std::string, std::less<>> warned = {};
 
+  std::string path() const { return str(options.dir, "/", file_name(run, files - 1)); }
   void open() {
-    file.open(str(options.dir, "/", file_name(files++)));
+    ++files;
+    file.open_new(path());
+    begin();
+  }
+  void begin() {
     encoder.set_time(now(), 0);
     encoder.file_version();
     write();
+  }
+  // The file that was made when this process began, with nothing in it that counts.
+  void forget_file() {
+    encoder.clear();
+    file.close();
+    unlink(path().c_str());
+  }
+  void go_on_at(const internal::FileMark& mark) {
+    encoder.clear();
+    if (file.open_at(path(), mark)) return;
+    begin();
+    resumed = file.mark();
   }
   void take() {
     file.add(encoder.bytes());
@@ -86,6 +127,7 @@ void TFEventWriter::setup_graph() {
 
 void TFEventWriter::before_train() {
   if (is_off()) return;
+  if (context().starts_over()) put_others_aside(impl_->options.dir, impl_->path());
   stamp();
   impl_->encoder.graph(internal::graph_nodes(context().graph()));
   impl_->write();
@@ -143,6 +185,19 @@ void TFEventWriter::after_train() {
   if (is_off()) return;
   impl_->take();
   impl_->file.close();
+}
+
+void TFEventWriter::state(State& s) {
+  Impl& m = *impl_;
+  internal::FileMark mark = m.file.mark();
+  s("file", mark);
+  if (s.restoring() && !is_off() && !m.resumed) m.forget_file();
+  s("run", m.run);
+  s("files", m.files);
+  if (!s.restoring() || is_off()) return;
+  if (m.files == 0) return m.open();  // the run that was saved had no directory
+  if (!m.resumed) m.resumed = mark;
+  m.go_on_at(*m.resumed);
 }
 
 void TFEventWriter::flush() {

@@ -28,6 +28,8 @@ class RowWriter : public Monitor {
   void process_scalar(std::string_view name, double value) override;
   void process_volatile(std::string_view name, double value) override;
   void flush() override;
+  // The length of the file and the row that is not complete yet: a resumed run cuts the file back to it.
+  void state(State& s) override;
 
  protected:
   RowWriter(std::string dir, std::string_view file_name);
@@ -86,6 +88,7 @@ class TFEventWriter : public Monitor {
   void process_text(std::string_view name, std::string_view text) override;
   void process_event(const Event& event) override;
   void flush() override;
+  void state(State& s) override;  // as RowWriter's; a resumed run goes on in the same file
   std::string name() const override { return "TFEventWriter"; }
 
  private:

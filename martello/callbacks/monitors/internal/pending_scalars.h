@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/base/state.h>
 #include <martello/loop/monitor.h>
 
 #include <functional>
@@ -31,6 +32,22 @@ class PendingScalars {
   size_t size() const { return order_.size(); }
   // In the order in which they came.
   const Scalar& operator[](size_t i) const { return slots_[order_[i]]; }
+  void state(State& s) {
+    std::vector<std::string> names;
+    std::vector<double> values;
+    std::vector<int64_t> kinds;
+    for (size_t i : order_) {
+      names.push_back(slots_[i].name);
+      values.push_back(slots_[i].value);
+      kinds.push_back(static_cast<int64_t>(slots_[i].kind));
+    }
+    s("names", names);
+    s("values", values);
+    s("kinds", kinds);
+    if (!s.restoring()) return;
+    clear();
+    for (size_t i = 0; i < names.size(); ++i) put(names[i], values.at(i), static_cast<ScalarClass>(kinds.at(i)));
+  }
   void clear() {
     for (size_t i : order_) slots_[i].is_pending = false;
     order_.clear();
