@@ -1,3 +1,5 @@
+#include <martello/base/error.h>
+#include <martello/codec/crc32c.h>
 #include <martello/data/internal/stage.h>
 #include <martello/data/internal/stage_clock.h>
 #include <martello/input/internal/data_queue.h>
@@ -15,6 +17,13 @@ constexpr int64_t kItemBytes = 256;
 
 }  // namespace
 
+uint64_t hash_of(const Datapoint& datapoint) {
+  uint32_t crc = crc32c(datapoint.signature());
+  for (const HostTensor& t : datapoint.components())
+    crc = crc32c({reinterpret_cast<const char*>(t.raw()), static_cast<size_t>(t.num_bytes())}, crc);
+  return (uint64_t{1} << 32) | crc;
+}
+
 DataQueue::DataQueue(DataFlowRef flow, uint64_t seed, QueueLimits limits, Check check)
     : flow_(std::move(flow)), seed_(seed), limits_(limits), check_(std::move(check)) {
   slots_.resize(static_cast<size_t>(limits_.datapoints));
@@ -22,11 +31,11 @@ DataQueue::DataQueue(DataFlowRef flow, uint64_t seed, QueueLimits limits, Check 
   freed_.reserve(slots_.size());
 }
 
-void DataQueue::start(const std::optional<Token>& from) {
+void DataQueue::start(const QueueStart& where) {
   stop();
   signal_at_start_ = interrupt_signal();
   interrupt_ = std::make_shared<Interrupt>();
-  thread_ = std::thread([this, from] { work(from); });
+  thread_ = std::thread([this, where] { work(where); });
 }
 
 void DataQueue::stop() {
@@ -52,11 +61,26 @@ void DataQueue::forget() {
   error_ = nullptr;
 }
 
-void DataQueue::work(const std::optional<Token>& from) try {
+// A function of a flow is opaque, and files may change: that a position has the same number does not say that it has
+// the same datapoint.
+void DataQueue::go_to(TokenIterator& iterator, const QueueStart& where) const {
+  if (!where.from) return;
+  if (where.hash == 0 || !flow_->is_exact()) return iterator.restore(*where.from);
+  if (where.before) iterator.restore(*where.before);
+  const std::optional<Item> last = iterator.next();
+  const uint64_t hash = last ? hash_of(last->datapoint) : 0;
+  MARTELLO_CHECK(
+      hash == where.hash, "[data] ", flow_.description(),
+      " has changed: the last datapoint before the checkpoint came out otherwise when it was made again (now ",
+      last ? last->datapoint.signature() : std::string("none"),
+      "). Restore files and functions, or accept \"data\" when resuming.");
+}
+
+void DataQueue::work(const QueueStart& where) try {
   data::internal::StageClock clock(times_);
   const std::string stage = flow_.description();
   TokenIterator iterator(flow_, {.seed = seed_, .interrupt = interrupt_, .stage_times = times_});
-  if (from) iterator.restore(*from);
+  go_to(iterator, where);
   for (int64_t ordinal = 0; wait_for_room(); ++ordinal) {
     std::optional<Item> item = clock.run([&] {
       const data::internal::StageScope scope(stage);

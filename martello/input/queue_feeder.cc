@@ -1,4 +1,5 @@
 #include <martello/base/error.h>
+#include <martello/base/log.h>
 #include <martello/base/state.h>
 #include <martello/graph/core_ops.h>
 #include <martello/input/input_source.h>
@@ -22,7 +23,7 @@ void QueueFeeder::setup(const std::vector<TensorSpec>& signature) {
   signature_ = signature;
   check_ = SignatureCheck(signature, parts_.who, parts_.flow.description());
   towers_.clear();
-  cursor_.reset();
+  cursor_ = {};
   is_restored_ = false;
 }
 
@@ -37,7 +38,7 @@ TensorList QueueFeeder::add_tower() {
 void QueueFeeder::stage(int64_t steps) { staged_steps_ = steps; }
 
 void QueueFeeder::reset() {
-  cursor_.reset();
+  cursor_ = {};
   if (queue_) start();
 }
 
@@ -45,7 +46,10 @@ void QueueFeeder::reset() {
 void QueueFeeder::before_train() {
   account_ = context().time_account();
   if (towers_.empty()) return;
-  if (!is_restored_) cursor_.reset();
+  if (!is_restored_) cursor_ = {};
+  if (!parts_.flow->is_exact())
+    logger::warn("[", parts_.who, "] ", parts_.flow.description(),
+                 " gives datapoints in no fixed order: a resumed run loses and repeats none, but is not the same run.");
   queue_ = std::make_unique<DataQueue>(parts_.flow, parts_.seed, parts_.limits,
                                        [this](const Datapoint& d, int64_t ordinal) { check_.check(d, ordinal); });
   start();
@@ -58,6 +62,8 @@ void QueueFeeder::start() {
   size_sum_ = 0;
   num_sizes_ = 0;
   queue_->start(cursor_);
+  started_ = save_state(*this);
+  is_taken_ = false;
 }
 
 void QueueFeeder::fill() {
@@ -106,7 +112,11 @@ void QueueFeeder::throw_end() const {
 // Only now the datapoints are consumed: a run that was not done is not left out after a resume.
 void QueueFeeder::after_run(RunContext&) {
   if (count_ == 0) return;
-  cursor_ = groups_[first_].back().token;
+  const Group& group = groups_[first_];
+  cursor_.before = group.size() > 1 ? group[group.size() - 2].token : cursor_.from;
+  cursor_.from = group.back().token;
+  cursor_.hash = 0;
+  is_taken_ = true;
   first_ = (first_ + 1) % groups_.size();
   --count_;
 }
@@ -120,6 +130,7 @@ void QueueFeeder::trigger_epoch() {
 }
 
 void QueueFeeder::after_train() {
+  cursor_ = position();
   queue_.reset();
   groups_.clear();
   count_ = 0;
@@ -127,16 +138,38 @@ void QueueFeeder::after_train() {
   is_restored_ = false;
 }
 
+// The datapoint itself is still in the ring, behind the group in use.
+QueueStart QueueFeeder::position() {
+  if (is_taken_ && cursor_.hash == 0 && !groups_.empty())
+    cursor_.hash = hash_of(groups_[(first_ + groups_.size() - 1) % groups_.size()].back().datapoint);
+  return cursor_;
+}
+
+std::string QueueFeeder::description() const {
+  return str(name(), "(", parts_.flow.description(), ", seed=", parts_.seed, ")");
+}
+
+namespace {
+
+void token_state(State& s, std::string_view key, std::optional<Token>& token) {
+  bool has_token = token.has_value();
+  s(str("has_", key), has_token);
+  if (s.restoring()) token = has_token ? std::optional<Token>(Token()) : std::nullopt;
+  if (has_token) s(key, *token);
+}
+
+}  // namespace
+
 void QueueFeeder::state(State& s) {
-  bool has_cursor = cursor_.has_value();
-  s("has_cursor", has_cursor);
-  if (s.restoring()) {
-    cursor_.reset();
-    if (has_cursor) cursor_.emplace();
-    is_restored_ = true;
-  }
-  if (has_cursor) s("cursor", *cursor_);
-  if (s.restoring() && queue_) start();
+  if (!s.restoring()) position();
+  token_state(s, "cursor", cursor_.from);
+  token_state(s, "before", cursor_.before);
+  s("hash", cursor_.hash);
+  if (!s.restoring()) return;
+  is_restored_ = true;
+  if (has_context() && context().accepts("data")) cursor_.hash = 0;
+  // Restored once more where it is already: what was read ahead is still right.
+  if (queue_ && (is_taken_ || save_state(*this) != started_)) start();
 }
 
 std::string QueueFeeder::slowest_stage() {

@@ -14,6 +14,15 @@ struct QueueLimits {
   int64_t bytes = 1;  // the first datapoint is always admitted
 };
 
+// Where a queue begins.
+struct QueueStart {
+  std::optional<Token> from = {};    // after the datapoint of this token; none: at the beginning
+  std::optional<Token> before = {};  // of the datapoint in front of that one; none: it was the first
+  uint64_t hash = 0;                 // of that datapoint; it is made again and compared. 0: it is not
+};
+// Of keys, dtypes, shapes and bytes; never 0.
+uint64_t hash_of(const Datapoint& datapoint);
+
 // Reads a flow on a thread of its own into a bounded queue. The thread never spins, and once the queue is full it
 // sleeps until half of it is gone: many short naps would disturb the threads that compute.
 class DataQueue {
@@ -26,8 +35,7 @@ class DataQueue {
   DataQueue(const DataQueue&) = delete;
   DataQueue& operator=(const DataQueue&) = delete;
 
-  // From the datapoint after `from` on, or from the beginning.
-  void start(const std::optional<Token>& from);
+  void start(const QueueStart& where);
   // Ends every wait of the flow, joins the thread and forgets what was read.
   void stop();
   bool is_running() const { return thread_.joinable(); }
@@ -45,7 +53,8 @@ class DataQueue {
     int64_t bytes = 0;
   };
 
-  void work(const std::optional<Token>& from);
+  void work(const QueueStart& where);
+  void go_to(TokenIterator& iterator, const QueueStart& where) const;
   bool wait_for_room();
   void push(Item item);
   void finish(std::exception_ptr error);

@@ -22,6 +22,7 @@ class QueueFeeder : public Callback, public WaitedInput {
   explicit QueueFeeder(QueueFeederParts parts);
   std::string name() const override { return parts_.name; }
   std::string name_scope() const override { return ""; }
+  std::string description() const override;
 
   void setup(const std::vector<TensorSpec>& signature);
   TensorList add_tower();
@@ -40,6 +41,7 @@ class QueueFeeder : public Callback, public WaitedInput {
   using Group = std::vector<Item>;  // the datapoints of a step, by tower
 
   void start();
+  QueueStart position();  // after the last run
   void fill();
   bool pop(Group& group);
   [[noreturn]] void throw_end() const;
@@ -55,7 +57,9 @@ class QueueFeeder : public Callback, public WaitedInput {
   std::vector<Group> groups_;  // a ring
   size_t first_ = 0, count_ = 0, left_over_ = 0;
 
-  std::optional<Token> cursor_;
+  QueueStart cursor_;      // its hash is filled in when it is asked for
+  std::string started_;    // the position from which the queue reads, as bytes
+  bool is_taken_ = false;  // something was, since then
   bool is_restored_ = false;
   double size_sum_ = 0;  // of the queue, since the last row
   int64_t num_sizes_ = 0;
