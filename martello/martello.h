@@ -4,6 +4,7 @@
 #include <martello/base/append_file.h>
 #include <martello/base/atomic_file.h>
 #include <martello/base/checked.h>
+#include <martello/base/directory_lock.h>
 #include <martello/base/error.h>
 #include <martello/base/log.h>
 #include <martello/base/logger_dir.h>
@@ -15,6 +16,7 @@
 #include <martello/base/strings.h>
 #include <martello/base/threads.h>
 #include <martello/callbacks/averaged_weights.h>
+#include <martello/callbacks/best_saver.h>
 #include <martello/callbacks/dump_tensors.h>
 #include <martello/callbacks/early_stopping.h>
 #include <martello/callbacks/graph_profiler.h>
@@ -211,6 +213,7 @@
 #include <martello/tower/tower_func.h>
 #include <martello/tower/tower_function.h>
 #include <martello/tower/tower_handle.h>
+#include <martello/train/checkpoint.h>
 #include <martello/train/gan_trainer.h>
 #include <martello/train/launch.h>
 #include <martello/train/model_desc.h>
@@ -222,3 +225,4 @@
 #include <martello/train/train_config.h>
 #include <martello/train/train_end.h>
 #include <martello/train/trainer.h>
+#include <martello/train/varmanip.h>

@@ -3,6 +3,7 @@
 #include <martello/base/error.h>
 #include <martello/base/log.h>
 #include <martello/graph/node.h>
+#include <martello/loop/interrupt.h>
 
 #include <unordered_set>
 
@@ -25,6 +26,7 @@ void warn_of_unused_regularization(const Graph& graph) {
 }  // namespace
 
 TrainEnd launch_train_with_config(const TrainConfig& config, SingleCostTrainer& trainer, SourceLine line) try {
+  const InterruptScope signals(config.grace_seconds);  // also for one that comes while the graph is built
   trainer.setup_graph_of(config, line);
   warn_of_unused_regularization(trainer.graph());
   TrainOptions options = config.options();

@@ -4,6 +4,8 @@
 #include <martello/loop/interrupt.h>
 #include <martello/train/internal/trainer_impl.h>
 
+#include <csignal>
+
 namespace martello {
 namespace {
 
@@ -22,7 +24,7 @@ TrainEnd failed_end(std::string message) {
 }
 
 TrainEnd interrupted_end() {
-  const int signal = interrupt_signal();
+  const int signal = interrupt_signal() != 0 ? interrupt_signal() : SIGTERM;  // a file asked for it
   return {.reason = TrainEnd::interrupted, .message = str("signal ", signal), .signal = signal};
 }
 
@@ -31,25 +33,41 @@ TrainEnd interrupted_end() {
 // All of training. Returns when it is over, for whatever reason but an error.
 void Trainer::run_epochs() {
   Impl& t = *impl_;
-  if (!t.run_phase(Phase::before_train)) return;
+  if (!t.start()) return;
   t.step_counter->read(*t.session);  // callbacks may have changed it
-  for (int64_t epoch = t.loop.starting_epoch; epoch <= t.loop.max_epoch; ++epoch) {
+  for (LoopPosition from = t.next_of(*t.position); from.epoch_num <= t.loop.max_epoch;
+       from = {from.epoch_num + 1, 0, Phase::before_epoch, 0}) {
     if (t.hooked->should_stop()) return;
-    t.loop.epoch_num = epoch;
-    t.steps_done = 0;
-    logger::info("Start epoch ", epoch, " ...");
-    if (!t.run_phase(Phase::before_epoch)) return;
-    t.account.begin_epoch();
-    if (!run_steps()) return;
-    if (!t.run_phase(Phase::after_epoch)) return;
-    t.report_epoch(t.account.end_epoch());
-    if (!t.run_phase(Phase::trigger_epoch)) return;
+    if (!run_epoch(from)) return;
   }
 }
 
-bool Trainer::run_steps() {
+// From the beginning of an epoch, or from where a resumed one goes on.
+bool Trainer::run_epoch(const LoopPosition& from) {
   Impl& t = *impl_;
-  for (int64_t i = 0; i < t.loop.steps_per_epoch; ++i) {
+  t.loop.epoch_num = from.epoch_num;
+  t.steps_done = from.steps_done;
+  const auto first = [&](Phase phase) { return from.phase == phase ? from.next_callback : 0; };
+  if (from.phase == Phase::before_epoch) {
+    logger::info("Start epoch ", from.epoch_num, " ...");
+    if (!t.run_phase(Phase::before_epoch, from.next_callback)) return false;
+  }
+  if (from.phase == Phase::trigger_step && from.next_callback < t.group->list().size()) {
+    t.commit(Phase::trigger_step, t.group->trigger_step(from.next_callback));
+    if (t.is_ending()) return false;
+  }
+  t.account.begin_epoch();
+  if (from.phase <= Phase::trigger_step && !run_steps(from.steps_done)) return false;
+  if (from.phase <= Phase::after_epoch) {
+    if (!t.run_phase(Phase::after_epoch, first(Phase::after_epoch))) return false;
+    t.report_epoch(t.account.end_epoch());
+  }
+  return t.run_phase(Phase::trigger_epoch, first(Phase::trigger_epoch));
+}
+
+bool Trainer::run_steps(int64_t first) {
+  Impl& t = *impl_;
+  for (int64_t i = first; i < t.loop.steps_per_epoch; ++i) {
     if (t.hooked->should_stop()) return false;
     t.loop.local_step = i;
     t.account.begin_step();
@@ -57,8 +75,9 @@ bool Trainer::run_steps() {
     run_step();
     t.check_runs_of_step(t.step_counter->num_runs() - runs, makes_one_run_per_step());
     t.steps_done = i + 1;
-    t.group->trigger_step();
-    t.commit(Phase::trigger_step, t.group->list().size());
+    const size_t done = t.group->trigger_step();
+    t.look_for_files();
+    t.commit(Phase::trigger_step, done);
     if (t.is_ending()) return false;
   }
   return true;
@@ -71,8 +90,8 @@ TrainEnd Trainer::main_loop() {
   TrainEnd end;
   std::exception_ptr wrong_use;
   try {
-    run_epochs();
-    end = t.end_of_loop();
+    if (t.has_ended_before()) end = {.reason = TrainEnd::stopped, .message = t.resumed->info.end};
+    else run_epochs(), end = t.end_of_loop();
   } catch (const StopTraining& stop) {
     end = {.reason = TrainEnd::stopped, .message = stop.what()};
   } catch (const Interrupted& e) {  // a wait for data
@@ -96,15 +115,15 @@ void Trainer::finish(TrainEnd& end) {
   Impl& t = *impl_;
   if (end.reason == TrainEnd::failed) logger::error("Training failed: ", end.message);
   else logger::info("Training has ", end.str(), ".");
-  if (end.is_success() && t.commit_point.is_pending()) {
-    try {
-      t.commit(Phase::after_run, t.group->list().size());
-    } catch (const std::exception& e) {
-      end = failed_end(e.what());
-    }
+  try {
+    t.save_at_end(end);
+  } catch (const std::exception& e) {
+    end = failed_end(e.what());
   }
   t.commit_point.cancel();
   const std::exception_ptr error = t.group->after_train();
+  t.saver.close();
+  end.failed_saves = t.saver.num_failed();
   if (!error || end.reason == TrainEnd::failed) return;
   try {
     std::rethrow_exception(error);
@@ -125,18 +144,20 @@ void Trainer::Impl::report_epoch(const TimeReport& time) {
     monitors->put_scalar(str("time/", part), time.share(part), ScalarClass::volatile_);
 }
 
-bool Trainer::Impl::run_phase(Phase phase) {
-  const size_t done = group->run(phase, [this] { return is_interrupted(); });
-  commit(phase, done);
+bool Trainer::Impl::run_phase(Phase phase, size_t first) {
+  commit(phase, group->run(
+                    phase, [this] { return is_interrupted(); }, first));
   return !is_ending();
 }
 
 void Trainer::Impl::commit(Phase phase, size_t next_callback) {
-  if (commit_point.is_pending()) monitors->flush();
-  commit_point.commit({loop.epoch_num, steps_done, phase, next_callback});
+  position = LoopPosition{loop.epoch_num, steps_done, phase, next_callback};
+  if (next_callback < group->list().size()) return;
+  if (commit_point.is_pending() && !flush_monitors()) return commit_point.cancel();
+  commit_point.commit(*position);
 }
 
-bool Trainer::Impl::is_interrupted() const { return handles_signals && interrupt_signal() != 0; }
+bool Trainer::Impl::is_interrupted() const { return has_stop_file || (handles_signals && interrupt_signal() != 0); }
 
 void Trainer::Impl::check_runs_of_step(int64_t runs, bool expects_one) {
   if (runs == 1 || !expects_one || has_warned_of_runs) [[likely]]

@@ -112,15 +112,19 @@ std::optional<HostTensor> fitted(const HostTensor& value, const Tensor& variable
 
 }  // namespace
 
-void restore_variables(Session& session, const ValueSource& source) {
-  const std::vector<Match> matches = match_variables(session.graph(), source);
-  report(session.graph(), source, matches);
+size_t set_matching(Session& session, const ValueSource& source) {
   size_t done = 0;
-  for (const Match& m : matches)
+  for (const Match& m : match_variables(session.graph(), source))
     if (const auto value = fitted(source.read(m.value), m.variable, source)) {
       session.set(m.variable, *value);
       ++done;
     }
+  return done;
+}
+
+void restore_variables(Session& session, const ValueSource& source) {
+  report(session.graph(), source, match_variables(session.graph(), source));
+  const size_t done = set_matching(session, source);
   logger::info(source.who, done, " variables are restored.");
 }
 

@@ -1,12 +1,12 @@
-#include <martello/base/append_file.h>
+#include <martello/base/directory_lock.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/base/logger_dir.h>
-#include <martello/base/state.h>
 #include <martello/callbacks/model_saver.h>
 #include <martello/callbacks/wrappers.h>
 #include <martello/codec/safetensors.h>
 #include <martello/graph/collections.h>
 #include <martello/ops/assign.h>
+#include <martello/train/checkpoint.h>
 #include <martello/train/internal/test_actor.h>
 #include <martello/train/internal/test_models.h>
 #include <martello/train/single_cost_trainer.h>
@@ -43,6 +43,7 @@ class model_saver : public ::testing::Test {
   std::set<std::string> files() const {
     std::set<std::string> names;
     for (const auto& f : fs::directory_iterator(dir_)) names.insert(f.path().filename().string());
+    names.erase(DirectoryLock::kFileName);
     return names;
   }
   using Names = std::set<std::string>;
@@ -59,7 +60,7 @@ TEST_F(model_saver, saves_all_global_variables_and_the_step) {
   EXPECT_EQ(files(), (Names{"model-2.safetensors", "model-4.safetensors", "model-6.safetensors"}));
   const SafetensorsFile file(dir_ + "/model-6.safetensors");
   const auto variables = trainer_.graph().collections().get(kGlobalVariables);
-  EXPECT_EQ(file.entries().size(), variables.size());
+  EXPECT_EQ(read_checkpoint(file.path()).variables.size(), variables.size());
   EXPECT_GE(variables.size(), 6);
   for (const Variable& v : variables) {
     const std::string name = v.handle().name();
@@ -79,16 +80,24 @@ TEST_F(model_saver, keeps_all_when_asked_to) {
   EXPECT_EQ(files().size(), 12);
 }
 
-TEST_F(model_saver, remembers_what_it_keeps) {
-  auto first = make<ModelSaver>(ModelSaverOptions{.max_to_keep = 2, .dir = dir_});
-  ASSERT_EQ(train({first}, 2).reason, TrainEnd::finished);
-  ModelSaver second({.max_to_keep = 2, .dir = dir_});
-  restore_state(second, save_state(*first));
-  SimpleTrainer trainer;
-  trainer.setup_graph(kLineSignature, LineInput(), line_cost, [] { return Momentum(0.01); });
-  EXPECT_EQ(trainer.train({.callbacks = {std::move(second)}, .steps_per_epoch = 10, .max_epoch = 1}).reason,
-            TrainEnd::finished);
-  EXPECT_EQ(files(), (Names{"model-4.safetensors", "model-10.safetensors"}));
+TEST_F(model_saver, a_resumed_run_keeps_on_deleting_and_leaves_files_of_others) {
+  const auto options = [&](int64_t epochs, std::string from) {
+    return TrainOptions{.callbacks = {ModelSaver({.max_to_keep = 2, .dir = dir_})},
+                        .steps_per_epoch = 2,
+                        .max_epoch = epochs,
+                        .resume = {.from = std::move(from)}};
+  };
+  const auto train_anew = [&](TrainOptions o) {
+    SimpleTrainer trainer;
+    trainer.setup_graph(kLineSignature, LineInput(), line_cost, [] { return Momentum(0.01); });
+    EXPECT_EQ(trainer.train(std::move(o)).reason, TrainEnd::finished);
+  };
+  train_anew(options(1, "none"));
+  fs::rename(dir_ + "/model-2.safetensors", dir_ + "/model-1.safetensors");
+  train_anew(options(2, "none"));
+  EXPECT_EQ(files(), (Names{"model-1.safetensors", "model-2.safetensors", "model-4.safetensors"}));
+  train_anew(options(3, "auto"));
+  EXPECT_EQ(files(), (Names{"model-1.safetensors", "model-4.safetensors", "model-6.safetensors"}));
 }
 
 TEST_F(model_saver, saves_what_is_true_when_all_callbacks_had_their_turn) {
@@ -137,14 +146,28 @@ TEST_F(model_saver, wrong_use_is_refused_before_the_first_step) {
       "cannot make the directory");
 }
 
-TEST_F(model_saver, a_disk_that_refuses_ends_the_run) {
+TEST_F(model_saver, a_disk_that_refuses_stops_nothing_but_is_told) {
+  Actor remover;
+  remover.in_trigger = [&](Actor& a) {
+    if (a.see().loop().epoch_num == 1) fs::remove_all(dir_ + "/sub");
+    else fs::create_directory(dir_ + "/sub");
+  };
+  const TrainEnd end = train({ModelSaver({.dir = dir_ + "/sub"}), std::move(remover)});
+  EXPECT_EQ(end.reason, TrainEnd::finished);
+  EXPECT_EQ(end.failed_saves, 1);
+  EXPECT_EQ(static_cast<int>(end), 3);
+  EXPECT_EQ(trainer_.monitors().get_latest("failed_saves"), 1);
+  EXPECT_TRUE(fs::exists(dir_ + "/sub/model-6.safetensors"));
+}
+
+TEST_F(model_saver, a_disk_that_always_refuses_ends_the_run) {
   Actor remover;
   remover.in_trigger = [&](Actor&) { fs::remove_all(dir_ + "/sub"); };
-  const TrainEnd end = train({ModelSaver({.dir = dir_ + "/sub"}), std::move(remover)});
+  const TrainEnd end = train({ModelSaver({.dir = dir_ + "/sub"}), std::move(remover)}, 9);
   EXPECT_EQ(end.reason, TrainEnd::failed);
-  for (const char* part : {"model-2.safetensors", "No such file", "while 'ModelSaver of"})
+  for (const char* part : {"3 saves in a row", "model-6.safetensors", "No such file"})
     EXPECT_CONTAINS(end.message, part);
-  EXPECT_EQ(trainer_.loop().global_step, 2);
+  EXPECT_EQ(trainer_.loop().epoch_num, 4);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <martello/train/restore.h>
 
 #include <martello/base/error.h>
+#include <martello/codec/npz.h>
 #include <martello/codec/safetensors.h>
+#include <martello/train/checkpoint.h>
 #include <martello/train/internal/match_variables.h>
 
 #include <cstdlib>
@@ -14,7 +16,8 @@ std::string title(const std::string& path) { return str("[restore '", path, "'] 
 
 ValueSource source_of(const std::shared_ptr<const SafetensorsFile>& file, const RestoreOptions& options, Fit fit) {
   std::vector<std::string> names;
-  for (const auto& e : file->entries()) names.push_back(e.name);
+  for (const auto& e : file->entries())
+    if (!e.name.starts_with(kCheckpointPrefix)) names.push_back(e.name);
   return {title(file->path()), std::move(names), [file](const std::string& name) { return file->read(name); }, options,
           fit};
 }
@@ -23,7 +26,7 @@ std::string checked_path(const std::string& path, SourceLine line) {
   return with_line(line, [&] {
     MARTELLO_CHECK(!path.empty(), "[restore] got an empty path.");
     MARTELLO_CHECK(!path.ends_with(".npz") && !path.ends_with(".npy"), title(path),
-                   "is no safetensors file. Write one with safetensors.numpy.save_file(), or give a map of values.");
+                   "is no safetensors file. SmartInit() reads .npz files.");
     return SafetensorsFile(path).path();
   });
 }
@@ -83,8 +86,19 @@ void ChainInit::run_init(Session& session) {
 
 SmartInit::SmartInit(const std::string& path, MismatchOptions options, SourceLine line) {
   if (path.empty()) return;
+  if (path.ends_with(".npz")) {
+    const NamedTensors values = with_line(line, [&] { return read_npz(expanded(path)); });
+    init_ = DictRestore(ValueMap(values.begin(), values.end()), options);
+    return;
+  }
   if (options.ignore_mismatch) init_ = SaverRestoreRelaxed(expanded(path), {}, line);
   else init_ = SaverRestore(expanded(path), {}, line);
+}
+
+SmartInit::SmartInit(const std::vector<std::string>& paths, MismatchOptions options, SourceLine line) {
+  std::vector<Ref<SessionInit>> inits;
+  for (const std::string& path : paths) inits.push_back(SmartInit(path, options, line));
+  init_ = ChainInit(std::move(inits), line);
 }
 
 SmartInit::SmartInit(ValueMap values, MismatchOptions options) : init_(DictRestore(std::move(values), options)) {}

@@ -77,10 +77,13 @@ class ChainInit : public SessionInit {
   std::vector<Ref<SessionInit>> inits_;
 };
 
-// Whatever a path or a map of values stands for; an empty path for nothing at all. `~/` is the home directory.
+// Whatever a path or a map of values stands for: a checkpoint or another safetensors file, an .npz file, several of
+// them one after the other; an empty path for nothing at all. `~/` is the home directory.
 class SmartInit : public SessionInit {
  public:
   explicit SmartInit(const std::string& path, MismatchOptions options = {}, SourceLine line = SourceLine::current());
+  explicit SmartInit(const std::vector<std::string>& paths, MismatchOptions options = {},
+                     SourceLine line = SourceLine::current());
   explicit SmartInit(ValueMap values, MismatchOptions options = {});
   void setup_graph() override;
   void run_init(Session& session) override;

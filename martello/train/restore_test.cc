@@ -5,6 +5,7 @@
 #include <martello/train/internal/test_models.h>
 #include <martello/train/restore.h>
 #include <martello/train/single_cost_trainer.h>
+#include <martello/train/varmanip.h>
 
 #include <gtest/gtest.h>
 
@@ -143,11 +144,22 @@ TEST_F(restore, of_a_chain_the_last_one_counts) {
   EXPECT_CONTAINS(error_of<InvalidArgument>([] { ChainInit({Ref<SessionInit>()}); }), "part 0 is null");
 }
 
+TEST_F(restore, npz_files_and_lists_of_files_serve_too) {
+  save_checkpoint_vars({{"b", b_.cast(i32)}, {"a/w", w_}}, dir_ + "/a.npz");
+  const HostTensor other = HostTensor::of<int64_t>({1, 1, 1});
+  save_checkpoint_vars({{"b", other}}, path_);
+  EXPECT_TRUE(init(SmartInit(dir_ + "/a.npz")).get("b").same_bits(b_));
+  Session session = init(SmartInit(std::vector<std::string>{dir_ + "/a.npz", path_, ""}));
+  EXPECT_TRUE(session.get("b").same_bits(other));
+  EXPECT_TRUE(session.get("a/w").same_bits(w_));
+}
+
 TEST_F(restore, an_empty_path_is_nothing_and_a_wrong_one_is_refused) {
   EXPECT_EQ(init(SmartInit("")).get("b").at(0), 0);
   const std::string text = error_of<NotFound>([&] { SmartInit(dir_ + "/none"); });
   for (const char* part : {"there is no such file", "restore_test.cc"}) EXPECT_CONTAINS(text, part);
-  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { SmartInit("weights.npz"); }), "no safetensors file");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { SaverRestore("weights.npz"); }), "SmartInit() reads .npz files");
+  EXPECT_THROW(SmartInit("weights.npz"), NotFound);
   EXPECT_CONTAINS(error_of<InvalidArgument>([&] { SaverRestore(""); }), "empty path");
   std::ofstream(path_) << "garbage that is long enough";
   EXPECT_CONTAINS(error_of<InvalidArgument>([&] { SmartInit{path_}; }), "are refused");

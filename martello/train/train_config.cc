@@ -33,6 +33,7 @@ TrainOptions TrainConfig::options() const {
           .starting_epoch = starting_epoch,
           .max_epoch = max_epoch,
           .session = session,
+          .resume = resume,
           .grace_seconds = grace_seconds};
 }
 

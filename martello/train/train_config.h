@@ -6,9 +6,20 @@
 #include <martello/train/model_desc.h>
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace martello {
+
+// Whether a run goes on where an earlier one was. docs/resume.md
+struct ResumeOptions {
+  // "none"; "auto": with the newest checkpoint of the savers' directories, or of the logger's, if there is one; or the
+  // path of a checkpoint. A checkpoint that is damaged is left out, with an error in the log.
+  std::string from = "none";
+  // What may differ from the run that was saved: "graph", "callbacks", "data" ..., as the refusal names it.
+  std::vector<std::string> accept = {};
+};
 
 // What every trainer can be given.
 struct TrainOptions {
@@ -20,7 +31,8 @@ struct TrainOptions {
   int64_t starting_epoch = 1;
   int64_t max_epoch = 9999999;  // inclusive
   SessionOptions session = {};
-  bool handle_signals = false;  // SIGINT and SIGTERM end training; see InterruptScope
+  ResumeOptions resume = {};
+  bool handle_signals = false;  // SIGINT, SIGTERM and SIGUSR1 end training; see InterruptScope
   double grace_seconds = 30;
 };
 
@@ -37,7 +49,8 @@ struct TrainConfig {
   std::optional<int64_t> steps_per_epoch = {};  // none: the size of the data
   int64_t max_epoch = 99999;
   SessionOptions session = {};
-  double grace_seconds = 30;  // of a launch, after SIGINT or SIGTERM
+  ResumeOptions resume = {};
+  double grace_seconds = 30;  // of a launch, after a signal
 
   // Throws unless there is a model and exactly one kind of data.
   void check() const;
@@ -46,6 +59,13 @@ struct TrainConfig {
   // steps_per_epoch, or the size of the data; an error when neither is known.
   int64_t get_steps_per_epoch() const;
   TrainOptions options() const;
+};
+
+// A config whose run goes on where it was, whenever its program is started again: with a ModelSaver among the callbacks
+// and a log directory that is kept (logger::OldRun::keep).
+struct AutoResumeTrainConfig : TrainConfig {
+  AutoResumeTrainConfig() { resume.from = "auto"; }
+  explicit AutoResumeTrainConfig(TrainConfig config) : TrainConfig(std::move(config)) { resume.from = "auto"; }
 };
 
 // The callbacks and monitors that train_with_defaults() and the launch functions add: new objects at each call.

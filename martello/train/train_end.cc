@@ -14,7 +14,7 @@ std::string_view to_string(TrainEnd::Reason reason) {
 TrainEnd::operator int() const {
   switch (reason) {
     case finished:
-    case stopped: return 0;
+    case stopped: return failed_saves > 0 ? 3 : 0;
     case interrupted: return 128 + signal;
     case failed: return 1;
   }
@@ -26,8 +26,9 @@ void TrainEnd::rethrow() const {
 }
 
 std::string TrainEnd::str() const {
-  const std::string text(to_string(reason));
-  return message.empty() ? text : martello::str(text, ": ", message);
+  std::string text(to_string(reason));
+  if (!message.empty()) text += martello::str(": ", message);
+  return failed_saves == 0 ? text : martello::str(text, " (", failed_saves, " checkpoints could not be saved)");
 }
 
 }  // namespace martello

@@ -6,7 +6,9 @@
 
 namespace martello {
 
-// How training ended. Converts to the exit code of a program: 0 finished or stopped, 1 failed, 130 SIGINT, 143 SIGTERM.
+// How training ended. Converts to the exit code of a program: 0 finished or stopped, 3 the same but a checkpoint could
+// not be saved, 1 failed, 130 SIGINT, 143 SIGTERM, 138 SIGUSR1 (the last three: saved, start the program again to go
+// on).
 //   int main() { return launch_train_with_config(config, SimpleTrainer()); }
 struct [[nodiscard]] TrainEnd {
   enum class Reason : uint8_t {
@@ -21,6 +23,7 @@ struct [[nodiscard]] TrainEnd {
   std::string message = {};       // why
   int signal = 0;                 // of an interruption
   std::exception_ptr error = {};  // of a failure
+  int64_t failed_saves = 0;       // checkpoints that could not be written
   operator int() const;
   bool is_success() const { return reason == finished || reason == stopped; }
   // Throws the error of a failure; otherwise nothing happens.

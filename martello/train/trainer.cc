@@ -3,6 +3,7 @@
 #include <martello/base/error.h>
 #include <martello/base/log.h>
 #include <martello/graph/scopes.h>
+#include <martello/loop/internal/class_name.h>
 #include <martello/loop/interrupt.h>
 #include <martello/tower/tower_func.h>
 #include <martello/train/internal/report_start.h>
@@ -110,11 +111,11 @@ TrainEnd Trainer::train(TrainOptions options, SourceLine line) {
     setup();
   }
   impl_->callbacks_are_fixed = true;
-  setup_callbacks(options);
-  initialize(options);
   impl_->handles_signals = options.handle_signals;
   std::optional<InterruptScope> signals;
   if (options.handle_signals) signals.emplace(options.grace_seconds);
+  setup_callbacks(options);
+  initialize(options);
   return main_loop();
 }
 
@@ -136,6 +137,7 @@ void Trainer::setup_callbacks(const TrainOptions& options) {
   }
   impl_->monitors = make<Monitors>(std::move(accepted));
   list.push_back(impl_->monitors);
+  impl_->accepted = options.resume.accept;
   impl_->context = std::make_unique<TrainerContext>(*this);
   impl_->group = std::make_unique<CallbackGroup>(std::move(list), *impl_->context);
   impl_->group->setup_graph();
@@ -146,15 +148,34 @@ void Trainer::initialize(const TrainOptions& options) {
     const GraphScope scope(impl_->graph);
     options.session_init->setup_graph();
   }
-  impl_->session = std::make_shared<Session>(impl_->graph, options.session);
+  impl_->parts = {.graph = impl_->graph,
+                  .trainer = internal::class_name(typeid(*this)),
+                  .devices = devices(),
+                  .steps_per_epoch = impl_->loop.steps_per_epoch,
+                  .session = options.session,
+                  .callbacks = impl_->group->list()};
+  impl_->find_resumed(options.resume);
+  SessionOptions session = options.session;
+  if (impl_->resumed) session.recorded_choices = KernelChoices::parse(impl_->resumed->kernel_choices);
+  impl_->session = std::make_shared<Session>(impl_->graph, session);
   initialize_hooks();
   if (!impl_->hooked)
     throw FailedPrecondition("[trainer] an override of initialize_hooks() does not call Trainer::initialize_hooks().");
-  if (options.session_init && is_chief()) options.session_init->run_init(*impl_->session);
-  else if (options.session_init) logger::warn("[trainer] .session_init is ignored: this process is not the chief.");
+  initialize_variables(options.session_init);
   impl_->graph.finalize();
   logger::info("[trainer] the graph is final: ", impl_->graph.size(), " nodes.");
   use_session(impl_->session);
+}
+
+void Trainer::initialize_variables(const Ref<SessionInit>& init) {
+  if (impl_->resumed) {
+    if (init) logger::info("[trainer] .session_init is passed over: the run goes on with a checkpoint.");
+    impl_->restore();
+  } else if (init && is_chief()) {
+    init->run_init(*impl_->session);
+  } else if (init) {
+    logger::warn("[trainer] .session_init is ignored: this process is not the chief.");
+  }
 }
 
 void Trainer::initialize_hooks() { impl_->hooked.emplace(*impl_->session, callback_hooks()); }

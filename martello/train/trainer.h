@@ -10,6 +10,7 @@ namespace martello {
 
 class TowerFunc;
 class TrainerContext;
+struct LoopPosition;
 
 // A double loop and callbacks, nothing else: epochs of steps, each step a call of run_step(). The graph may be built
 // before the trainer is made, in its constructor, or in setup(). A trainer is trained once.
@@ -67,9 +68,11 @@ class Trainer {
   struct Impl;
   void setup_callbacks(const TrainOptions& options);
   void initialize(const TrainOptions& options);
+  void initialize_variables(const Ref<SessionInit>& init);
   TrainEnd main_loop();
   void run_epochs();
-  bool run_steps();
+  bool run_epoch(const LoopPosition& from);
+  bool run_steps(int64_t first);
   void finish(TrainEnd& end);
 
   Owned<Impl> impl_;

@@ -2,10 +2,19 @@
 #include <martello/tower/tower_func.h>
 #include <martello/train/internal/trainer_impl.h>
 
+#include <algorithm>
+
 namespace martello {
 
 CommitPoint& TrainerContext::commit_point() const { return trainer_.impl_->commit_point; }
 TimeAccount* TrainerContext::time_account() const { return &trainer_.impl_->account; }
+
+bool TrainerContext::accepts(std::string_view difference) const {
+  const auto& names = trainer_.impl_->accepted;
+  return std::find(names.begin(), names.end(), difference) != names.end();
+}
+
+bool TrainerContext::starts_over() const { return trainer_.impl_->is_resumed_by_itself && !trainer_.impl_->resumed; }
 
 TowerFunc& TrainerContext::tower_func() const {
   if (TowerFunc* f = trainer_.find_tower_func()) return *f;

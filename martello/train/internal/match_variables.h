@@ -27,7 +27,9 @@ struct Match {
 // same value, or when one to ignore does not exist.
 std::vector<Match> match_variables(const Graph& graph, const ValueSource& source);
 
-// Sets the variables that match, and says what only one side has.
+// Sets the variables that match; their number.
+size_t set_matching(Session& session, const ValueSource& source);
+// The same, and says what only one side has.
 void restore_variables(Session& session, const ValueSource& source);
 
 }  // namespace martello

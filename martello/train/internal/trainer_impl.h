@@ -3,6 +3,8 @@
 #include <martello/loop/commit_point.h>
 #include <martello/loop/human_time.h>
 #include <martello/loop/time_account.h>
+#include <martello/train/internal/checkpoint_saver.h>
+#include <martello/train/internal/fingerprint.h>
 #include <martello/train/internal/step_counter.h>
 #include <martello/train/trainer.h>
 
@@ -28,6 +30,8 @@ class TrainerContext : public TrainContext {
   HookedSession& hooked_sess() const override { return trainer_.hooked_sess(); }
   Monitors& monitors() const override { return trainer_.monitors(); }
   CommitPoint& commit_point() const override;
+  bool accepts(std::string_view difference) const override;
+  bool starts_over() const override;
   TimeAccount* time_account() const override;
   TowerHandles towers() const override;
   Tensor get_tensor(std::string_view name, SourceLine line) const override;
@@ -47,13 +51,37 @@ class TrainerContext : public TrainContext {
 };
 
 struct Trainer::Impl {
-  explicit Impl(Graph g) : graph(std::move(g)) {}
+  explicit Impl(Graph g) : graph(std::move(g)), parts{.graph = graph} {}
 
-  // One phase and what was requested to be written after it. False when training must end.
-  bool run_phase(Phase phase);
-  // Writes what was requested, if anything was.
+  // before_train, and for a resumed run everything as the checkpoint has it. False when training must end.
+  bool start();
+  // One phase, from a callback on, and what was requested to be written after it. False when training must end.
+  bool run_phase(Phase phase, size_t first = 0);
+  // Writes what was requested, if anything was. A phase that was left half-way keeps it.
   void commit(Phase phase, size_t next_callback);
   bool is_interrupted() const;
+  // What comes after everything that `done` says.
+  LoopPosition next_of(const LoopPosition& done) const;
+
+  // Finds the checkpoint to go on with and compares it with this run; before there is a session.
+  void find_resumed(const ResumeOptions& options);
+  // Variables, and states of callbacks, as in the checkpoint.
+  void restore();
+  void restore_variables() const;
+  void restore_callbacks();
+  LoopPosition resumed_position() const;
+  // All that this run is, for a checkpoint.
+  Checkpoint capture(const LoopPosition& at, std::string end, std::vector<BestTag> best = {});
+  void save(const CommitPoint::Commit& commit);
+  // At an interruption: where the run is. False when it could not be written.
+  bool save_position();
+  void save_crash(const std::string& why);
+  // What is to be written now that training is over: requests, the position of an interruption, the state at an error.
+  void save_at_end(TrainEnd& end);
+  bool has_ended_before() const;  // the run that is resumed was stopped for good
+  bool flush_monitors();          // false: it failed, which counts as a failed save
+  void report_failed_saves();
+  void look_for_files();  // `stop` and `save` in the directory of checkpoints
   bool is_ending() const { return group->stop_reason() || is_interrupted(); }
   void check_runs_of_step(int64_t runs, bool expects_one);
   // Logs an epoch that is over, and says where its time went.
@@ -73,6 +101,19 @@ struct Trainer::Impl {
   CommitPoint commit_point;
   TimeAccount account;
   Fetches train_fetches;  // of train_op, made once
+
+  CheckpointSaver saver;
+  std::optional<Checkpoint> resumed;
+  bool is_resumed_by_itself = false;      // "auto", not the path of a checkpoint
+  std::optional<LoopPosition> position;   // after the last phase or step; none in before_train
+  std::optional<LoopPosition> committed;  // of the last checkpoint
+  FingerprintParts parts;
+  Fingerprint fingerprint;
+  std::string run;  // its name, in checkpoints
+  std::vector<std::string> accepted;
+  bool has_stop_file = false;
+  double looked_at = 0;  // seconds
+  int64_t told_failures = 0;
 
   std::shared_ptr<MaintainStepCounter> step_counter;
   std::shared_ptr<Monitors> monitors;
