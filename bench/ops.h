@@ -20,5 +20,7 @@ int time_overhead(const Options& options);
 int time_updates(const Options& options);
 // Flows: maps, restoring, parallel maps, the pipeline of Fashion-MNIST; 1 when a bar is missed.
 int time_data(const Options& options);
+// A checkpoint of 1 GiB in `dir` against a plain write.
+int time_saving(const std::string& dir);
 
 }  // namespace bench
