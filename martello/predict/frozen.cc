@@ -74,7 +74,7 @@ void ModelExporter::export_compact(const std::string& path, ExportOptions option
     if (!session)
       throw FailedPrecondition("[freeze] its predictor has no session yet. Export it from before_train on.");
     const internal::FrozenGraph frozen = internal::freeze(*session, predictor_.inputs(), predictor_.outputs(), options);
-    write_safetensors(path, frozen.values, {{internal::kFrozenGraphKey, frozen.graph.text()}});
+    write_safetensors(path, frozen.values, {{internal::kFrozenGraphKey, frozen.graph.text()}}, {.checksums = true});
   });
 }
 

@@ -16,3 +16,4 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${BINARY}/build -DCMAKE_PREFIX_PA
 step(${CMAKE_COMMAND} --build ${BINARY}/build)
 step(${BINARY}/build/consumer)
 step(${BINARY}/build/data_alone)
+step(${prefix}/bin/martello --version)
