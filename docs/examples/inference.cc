@@ -54,6 +54,11 @@ mt::CallbackList several_example(const mt::DataFlowRef& validation, const mt::Da
                               {.epochs = 2})};
 }
 
+mt::CallbackList parallel_example(const mt::DataFlowRef& validation) {
+  return {mt::DataParallelInferenceRunner(validation.batch(100, {.remainder = true}),
+                                          {mt::ClassificationError("incorrect")}, {0, 1})};
+}
+
 class MostCertain : public mt::Inferencer {
  public:
   std::vector<std::string> fetches() const override { return {"prob"}; }
@@ -101,6 +106,7 @@ int main() {
   const std::string dir = std::filesystem::temp_directory_path() / "martello_docs_inference";
   int code = train_example(first_example(numbers(300)), dir);
   code |= train_example(several_example(numbers(300), numbers(400)), dir);
+  code |= train_example(parallel_example(numbers(350)), dir);
   code |= train_example(metrics_example(numbers(300)), dir);
   code |= restore_example(dir);
   std::filesystem::remove_all(dir);
