@@ -24,6 +24,7 @@ BARS = {
     "mlp": {"jax jit": 1.5, "torch eager": 2.2},
     "mlp_trainer": {"keras keras-fit": 2.2, "keras keras-fit-xla": 2.2, "tensorpack": 1.5},
     "mnist": {"best": 1.2, "torch eager": 2.0},
+    "mnist_predict": {"torch eager": 3.0, "jax jit": 1.2},
     "cifar": {"best": 1.1},
     "resnet50": {"best": 1.1},
     "lstm": {"best": 1.25},
@@ -66,8 +67,9 @@ def programs(args):
         yield "torch", torch + precision, set(BARS)
         return
     # In a trainer, its data through the default input pipeline; of the others, those that have one.
-    trainer = {"mlp_trainer"}
-    yield "martello", ours, set(BARS) - trainer
+    trainer, predict = {"mlp_trainer"}, {"mnist_predict"}
+    yield "martello", ours, set(BARS) - trainer - predict
+    yield "martello", [str(args.build / "bench" / "martello_predict_bench")], predict
     yield "martello", [str(args.build / "bench" / "martello_loop_bench")], trainer
     yield "torch", torch, set(BARS) - trainer
     yield "jax", [python, str(HERE / "jax_peer.py")], set(BARS) - trainer

@@ -1,0 +1,109 @@
+// What predictors cost.
+//   martello_predict_bench                  the convnet, batch 1: a predictor, a frozen one, and what their calls add to
+//                                           a bare session; then 64 client threads of a MultiThreadAsyncPredictor against
+//                                           one thread, and against 64 threads, that predict one by one
+//   martello_predict_bench mnist_predict    the first of these as lines for peers/run.py
+#include "memory.h"
+#include "timing.h"
+
+#include <martello/martello.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+namespace mt = martello;
+
+namespace {
+
+constexpr int kClients = 64;
+constexpr double kLeastSpeedup = 4;
+
+mt::PredictConfig convnet_config() {
+  return {.tower_func = [](mt::Tensor image) { return mt::softmax(mt::zoo::convnet(image), "prob"); },
+          .input_signature = {{{mt::kUnknown, 28, 28, 1}, mt::f32, "image"}},
+          .output_names = {"prob"},
+          .session_init = mt::SmartInit("")};
+}
+
+mt::HostTensor image_of(mt::Shape shape) {
+  mt::HostTensor image(std::move(shape), mt::f32);
+  for (int64_t i = 0; i < image.num_elements(); ++i) image.set(i, static_cast<double>(i % 17) / 17);
+  return image;
+}
+
+double call_seconds(const mt::PredictorBase& predict) {
+  const std::vector<mt::HostTensor> inputs = {image_of({1, 28, 28, 1})};
+  return bench::median_of_blocks([&] { predict(inputs); }, 50, 500);
+}
+
+double bare_seconds(const mt::OnlinePredictor& predict) {
+  auto run = predict.session()->prepare(mt::Fetches(predict.outputs()), {predict.inputs()[0]});
+  run.feed(0, image_of({1, 28, 28, 1}));
+  return bench::median_of_blocks([&] { run.run(); }, 50, 500);
+}
+
+mt::FrozenPredictor frozen(const mt::OnlinePredictor& predict) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "predict_XXXXXX").string();
+  const std::string dir = mkdtemp(pattern.data()), path = dir + "/convnet.safetensors";
+  mt::ModelExporter(predict).export_compact(path);
+  mt::FrozenPredictor loaded(path);
+  std::filesystem::remove_all(dir);
+  return loaded;
+}
+
+// Seconds per prediction when `clients` threads make `each` of them. The best of some rounds.
+template <class F>
+double clients_seconds(int clients, int each, F&& predict) {
+  double best = 1e30;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::thread> threads;
+    const double start = bench::now_seconds();
+    for (int t = 0; t < clients; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < each; ++i) predict();
+      });
+    for (std::thread& t : threads) t.join();
+    if (round > 0) best = std::min(best, bench::now_seconds() - start);
+  }
+  return best / (clients * each);
+}
+
+int print_figure() {
+  const double base_mb = bench::resident_mb();
+  const mt::OfflinePredictor predict(convnet_config());
+  std::printf(
+      "{\"work\": \"mnist_predict\", \"variant\": \"martello\", \"ms\": %.4f, \"base_mb\": %.1f, \"peak_mb\": %.1f}\n",
+      1e3 * call_seconds(predict), base_mb, bench::peak_mb());
+  return 0;
+}
+
+int compare_clients(const mt::OnlinePredictor& model) {
+  mt::MultiThreadAsyncPredictor async({mt::OnlinePredictor(model)}, {.batch_size = kClients, .linger_seconds = 2e-4});
+  async.start();
+  const std::vector<mt::HostTensor> row = {image_of({1, 28, 28, 1})};
+  const mt::HostTensors sample = {image_of({28, 28, 1})};
+  const double alone = clients_seconds(1, 2000, [&] { model(row); });
+  const double direct = clients_seconds(kClients, 100, [&] { model(row); });
+  const double batched = clients_seconds(kClients, 100, [&] { async.put_task(sample).get(); });
+  std::printf("one by one: %.1f us on one thread, %.1f us from %d threads; in batches of those %d threads: %.1f us\n",
+              1e6 * alone, 1e6 * direct, kClients, kClients, 1e6 * batched);
+  std::printf("  %.2f times as fast as one thread, %.2f times as fast as %d threads (at least %.0f)\n", alone / batched,
+              direct / batched, kClients, kLeastSpeedup);
+  return alone / batched < kLeastSpeedup;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  mt::logger::set_level(mt::logger::Level::error);
+  if (argc > 1 && std::string_view(argv[1]) == "mnist_predict") return print_figure();
+  const mt::OfflinePredictor predict(convnet_config());
+  const mt::FrozenPredictor from_file = frozen(predict);
+  const double bare = bare_seconds(predict), offline = call_seconds(predict), loaded = call_seconds(from_file);
+  std::printf("convnet, batch 1: session %.1f us, predictor %.1f us (%+.1f us), frozen %.1f us\n", 1e6 * bare,
+              1e6 * offline, 1e6 * (offline - bare), 1e6 * loaded);
+  return compare_clients(predict);
+}
