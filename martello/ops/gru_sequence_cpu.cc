@@ -7,8 +7,8 @@ namespace martello {
 namespace {
 
 using internal::copy_elements;
+using internal::LinesAhead;
 using internal::multiply_block;
-using internal::prefetch_rows;
 using internal::SequenceBlocks;
 using internal::SequenceLengths;
 using internal::SequencePart;
@@ -44,8 +44,10 @@ class Forward {
 
   void step(int64_t t, const SequencePart& p) const {
     alignas(64) T tile[SequenceBlocks::kMostRows * kColumns];
-    prefetch(t, p);
-    multiply_block(before(t) + p.first_row * s_.units, s_.units, block(p.block), kColumns, kColumns, p.rows, tile);
+    LinesAhead ahead;
+    add_lines(t, p, ahead);
+    multiply_block(before(t) + p.first_row * s_.units, s_.units, block(p.block), kColumns, kColumns, p.rows, tile,
+                   ahead);
     if (lengths_.are_all()) return compute(t, p, tile, 0, p.rows);
     for (int64_t r = 0; r < p.rows; ++r) {
       if (t < lengths_.of_row(run_, p.first_row + r)) compute(t, p, tile, r, 1);
@@ -53,10 +55,10 @@ class Forward {
     }
   }
 
-  void prefetch(int64_t t, const SequencePart& p) const {
+  void add_lines(int64_t t, const SequencePart& p, LinesAhead& ahead) const {
     const T* x = in(0) + (t * s_.rows + p.first_row) * s_.gates_row() + p.first_unit;
-    for (int64_t gate = 0; gate < kGates; ++gate) prefetch_rows(x + gate * s_.units, p.rows, s_.gates_row(), p.units);
-    prefetch_rows(before(t) + p.first_row * s_.units + p.first_unit, p.rows, s_.units, p.units);
+    for (int64_t gate = 0; gate < kGates; ++gate) ahead.add(x + gate * s_.units, p.rows, s_.gates_row(), p.units);
+    ahead.add(before(t) + p.first_row * s_.units + p.first_unit, p.rows, s_.units, p.units);
   }
 
   void compute(int64_t t, const SequencePart& p, const T* tile, int64_t first, int64_t rows) const {

@@ -7,8 +7,8 @@ namespace martello {
 namespace {
 
 using internal::copy_elements;
+using internal::LinesAhead;
 using internal::multiply_block;
-using internal::prefetch_rows;
 using internal::SequenceBlocks;
 using internal::SequenceLengths;
 using internal::SequencePart;
@@ -45,8 +45,9 @@ class Forward {
   void step(int64_t t, const SequencePart& p) const {
     alignas(64) T tile[SequenceBlocks::kMostRows * kColumns];
     const T* h = t > 0 ? y(t - 1) : in(2);
-    prefetch(t, p);
-    multiply_block(h + p.first_row * s_.units, s_.units, block(p.block), kColumns, kColumns, p.rows, tile);
+    LinesAhead ahead;
+    add_lines(t, p, ahead);
+    multiply_block(h + p.first_row * s_.units, s_.units, block(p.block), kColumns, kColumns, p.rows, tile, ahead);
     if (lengths_.are_all()) return compute(t, p, tile, 0, p.rows);
     for (int64_t r = 0; r < p.rows; ++r) {
       if (t < lengths_.of_row(run_, p.first_row + r)) compute(t, p, tile, r, 1);
@@ -54,11 +55,11 @@ class Forward {
     }
   }
 
-  void prefetch(int64_t t, const SequencePart& p) const {
+  void add_lines(int64_t t, const SequencePart& p, LinesAhead& ahead) const {
     const T* gates = in(0) + (t * s_.rows + p.first_row) * s_.gates_row() + p.first_unit;
-    for (int64_t gate = 0; gate < kGates; ++gate)
-      prefetch_rows(gates + gate * s_.units, p.rows, s_.gates_row(), p.units);
-    prefetch_rows(before(t) + p.first_row * s_.units + p.first_unit, p.rows, s_.units, p.units);
+    for (int64_t gate = 0; gate < kGates; ++gate) ahead.add(gates + gate * s_.units, p.rows, s_.gates_row(), p.units);
+    for (const T* numbers : {before(t), static_cast<const T*>(cells(t)), static_cast<const T*>(y(t))})
+      ahead.add(numbers + p.first_row * s_.units + p.first_unit, p.rows, s_.units, p.units);
   }
 
   void compute(int64_t t, const SequencePart& p, const T* tile, int64_t first, int64_t rows) const {

@@ -4,13 +4,12 @@
 #include <martello/graph/kernel_choice.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/onednn.h>
-#include <martello/ops/internal/gemm_loops.h>
-#include <martello/ops/internal/matmul_factors.h>
+#include <martello/ops/internal/integer_matmul.h>
+#include <martello/ops/internal/large_gemm.h>
 #include <martello/ops/internal/matmul_plan.h>
 #include <martello/ops/matmul.h>
 
 #include <algorithm>
-#include <type_traits>
 
 namespace martello {
 
@@ -27,6 +26,7 @@ const GemmLoops<double>& gemm_loops<double>() {
 
 namespace {
 
+using internal::IntegerMatmul;
 using internal::MatmulFlags;
 using internal::MatmulSizes;
 
@@ -103,37 +103,6 @@ class OwnGemm {
   bool is_b_transposed_ = false, is_packed_ = false;
 };
 
-// Products and sums wrap around, like all integers here.
-template <class T>
-class IntegerMatmul {
- public:
-  IntegerMatmul(const MatmulSizes& sizes, const MatmulFlags& flags) : sizes_(sizes), flags_(flags) {}
-  int64_t scratch_bytes() const { return 0; }
-  void run(const KernelRun& run, int64_t k) const {
-    const int64_t m = sizes_.m, n = sizes_.n;
-    parallel_for(run.threads, sizes_.batches * ceil_div(m, kRows), [&](int64_t chunk) {
-      const auto at = sizes_.offsets(chunk / ceil_div(m, kRows));
-      const T *a = run.in<T>(0).data() + at.a, *b = run.in<T>(1).data() + at.b;
-      T* y = run.out<T>(0).data() + at.y;
-      const int64_t first = chunk % ceil_div(m, kRows) * kRows;
-      for (int64_t i = first; i < std::min(m, first + kRows); ++i)
-        for (int64_t j = 0; j < n; ++j) {
-          Unsigned sum = 0;
-          for (int64_t p = 0; p < k; ++p)
-            sum += static_cast<Unsigned>(a[flags_.transpose_a ? p * m + i : i * k + p]) *
-                   static_cast<Unsigned>(b[flags_.transpose_b ? j * k + p : p * n + j]);
-          y[i * n + j] = static_cast<T>(sum);
-        }
-    });
-  }
-
- private:
-  using Unsigned = std::make_unsigned_t<T>;
-  static constexpr int64_t kRows = 16;
-  MatmulSizes sizes_;
-  MatmulFlags flags_;
-};
-
 // Rows that depend on data, as they are in a run.
 class RunRows {
  public:
@@ -175,6 +144,17 @@ Kernel own_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Matmul
     wide.run(run, flags.has_bias, [&](const KernelRun& f32_run) { loops.run(f32_run, k); });
   });
   return kernel.scratch(checked_add(wide.bytes(), loops.scratch_bytes()));
+}
+
+Kernel large_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
+  const internal::LargeGemm whole(sizes, flags, plan.threads);
+  const OwnGemm<float> part(sizes, flags);
+  Kernel kernel([=, rows = RunRows(plan, flags)](const KernelRun& run) {
+    const int64_t k = rows.begin(run);
+    if (k == rows.planned_k()) whole.run(run);
+    else part.run(run, k);
+  });
+  return kernel.scratch(std::max(whole.scratch_bytes(), part.scratch_bytes()));
 }
 
 Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags,
@@ -223,6 +203,8 @@ std::vector<KernelCandidate> f32_candidates(const KernelPlan& plan, const Matmul
   if (sizes.multiplications() > internal::kSmallProduct) std::swap(list[0], list[1]);
   if (UprightA::is_possible(sizes, flags))
     list.push_back({is_upright ? "oneDNN" : "oneDNN over an upright a", library(!is_upright)});
+  if (plan.in[0].dtype == f32 && internal::LargeGemm::is_faster(sizes))
+    list.insert(list.begin(), {"own in panels", [=, &plan] { return large_kernel(plan, sizes, flags); }});
   return list;
 }
 

@@ -6,7 +6,8 @@ namespace {
 
 // A panel is as many columns as fit beside the accumulators: 32 registers at level v4, 16 below.
 constexpr int kPanelVecs = kVecBytes == 64 ? 4 : 2;
-constexpr int kDepth = 128;  // rows of a panel that stay in the first cache
+constexpr int kDepth = 1024;   // rows of a panel that stay in the second cache; the first one reads ahead
+constexpr int64_t kAhead = 8;  // rows of b that are asked for while it is kept
 template <int Vecs>
 constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1   ? 12
                                              : Vecs == 2 ? 10
@@ -74,6 +75,7 @@ struct Block {
   const T* bias;
   bool is_first, is_last, relu;
   int64_t depth;
+  T* kept;  // rows of a panel
 };
 
 template <class T>
@@ -88,7 +90,23 @@ Vec<T> broadcast_of(const T* p) {
 #define MARTELLO_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-template <class T, int Vecs, int Rows, class Loaded, class Stored>
+// Few enough that the first cache still can have misses of its own under way.
+constexpr int64_t kAskEvery = 64, kAskFor = 12;
+inline void ask_for_some(GemmAhead& ahead) {
+  for (int64_t i = 0; i < kAskFor && ahead.next != ahead.end; ++i) __builtin_prefetch(*ahead.next++, 0, 2);
+}
+
+// A row of b, and a request for one that follows: a wide b has every row on a page of its own.
+template <class T, int Vecs>
+void keep(const Vec<T>* w, const T* ahead, T* kept) {
+  MARTELLO_UNROLL
+  for (int v = 0; v < Vecs; ++v) {
+    __builtin_prefetch(ahead + v * Vec<T>::kLanes);
+    w[v].store(kept + v * Vec<T>::kLanes);
+  }
+}
+
+template <class T, int Vecs, int Rows, bool Keeps, class Loaded, class Stored>
 void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, Vecs, Loaded> in,
           Columns<T, Vecs, Stored> out) {
   Vec<T> sum[Rows][Vecs];
@@ -97,15 +115,20 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
   for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : out.load(y + i * t.y_row, v);
   const T *a = block.a + row * t.a_row, *b = block.b;
-  for (int64_t p = 0; p < block.depth; ++p, a += t.a_column, b += block.b_row) {
-    Vec<T> w[Vecs];
-    MARTELLO_UNROLL
-    for (int v = 0; v < Vecs; ++v) w[v] = in.load(b, v);
-    MARTELLO_UNROLL
-    for (int i = 0; i < Rows; ++i) {
-      const Vec<T> x = broadcast_of(a + i * t.a_row);
+  for (int64_t first = 0, p = 0; first < block.depth; first += kAskEvery) {
+    if (t.ahead) ask_for_some(*t.ahead);
+    const int64_t last = block.depth - first < kAskEvery ? block.depth : first + kAskEvery;
+    for (; p < last; ++p, a += t.a_column, b += block.b_row) {
+      Vec<T> w[Vecs];
       MARTELLO_UNROLL
-      for (int v = 0; v < Vecs; ++v) sum[i][v] = fma(x, w[v], sum[i][v]);
+      for (int v = 0; v < Vecs; ++v) w[v] = in.load(b, v);
+      if constexpr (Keeps) keep<T, Vecs>(w, b + kAhead * block.b_row, block.kept + p * kPanel<T>);
+      MARTELLO_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        const Vec<T> x = broadcast_of(a + i * t.a_row);
+        MARTELLO_UNROLL
+        for (int v = 0; v < Vecs; ++v) sum[i][v] = fma(x, w[v], sum[i][v]);
+      }
     }
   }
   const bool has_bias = block.is_last && block.bias, has_relu = block.is_last && t.relu;
@@ -122,26 +145,48 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
 }
 
 // A tile of `height` rows, at most Rows.
-template <class T, int Vecs, int Rows, class Loaded, class Stored>
+template <class T, int Vecs, int Rows, bool Keeps, class Loaded, class Stored>
 void tile_of(int64_t height, const GemmTask<T>& t, const Block<T>& block, int64_t row,
              const Columns<T, Vecs, Loaded>& in, const Columns<T, Vecs, Stored>& out) {
   if constexpr (Rows > 1) {
-    if (height < Rows) return tile_of<T, Vecs, Rows - 1>(height, t, block, row, in, out);
+    if (height < Rows) return tile_of<T, Vecs, Rows - 1, Keeps>(height, t, block, row, in, out);
   }
-  tile<T, Vecs, Rows>(t, block, row, in, out);
+  tile<T, Vecs, Rows, Keeps>(t, block, row, in, out);
 }
 
 // The fewest tiles that hold the rows, of heights as even as can be: a low tile waits for its loads.
+template <int Vecs>
+int64_t next_height(int64_t rows) {
+  const int64_t tiles = (rows + kTileRows<Vecs> - 1) / kTileRows<Vecs>;
+  return (rows + tiles - 1) / tiles;
+}
+
 template <class T, int Vecs, class Loaded, class Stored>
-void rows_of_panel(const GemmTask<T>& t, const Block<T>& block, Loaded loaded, Stored stored) {
+void rows_of_panel(const GemmTask<T>& t, const Block<T>& block, int64_t row, Loaded loaded, Stored stored) {
   const Columns<T, Vecs, Loaded> in{loaded};
   const Columns<T, Vecs, Stored> out{stored};
-  constexpr int64_t kFull = kTileRows<Vecs>;
-  for (int64_t row = t.first_row; row < t.last_row;) {
-    const int64_t left = t.last_row - row, tiles = (left + kFull - 1) / kFull, height = (left + tiles - 1) / tiles;
-    tile_of<T, Vecs, kFull>(height, t, block, row, in, out);
+  while (row < t.last_row) {
+    const int64_t height = next_height<Vecs>(t.last_row - row);
+    tile_of<T, Vecs, kTileRows<Vecs>, false>(height, t, block, row, in, out);
     row += height;
   }
+}
+
+template <class T, int Vecs, class Loaded, class Stored>
+void keeping_rows_of_panel(const GemmTask<T>& t, const Block<T>& block, Loaded loaded, Stored stored) {
+  const int64_t height = next_height<Vecs>(t.last_row - t.first_row);
+  tile_of<T, Vecs, kTileRows<Vecs>, true>(height, t, block, t.first_row, Columns<T, Vecs, Loaded>{loaded},
+                                          Columns<T, Vecs, Stored>{stored});
+  Block<T> kept = block;
+  kept.b = block.kept;
+  kept.b_row = kPanel<T>;
+  rows_of_panel<T, Vecs>(t, kept, t.first_row + height, Whole{}, stored);
+}
+
+template <class T, int Vecs, class Loaded, class Stored>
+void panel_of(const GemmTask<T>& t, const Block<T>& block, Loaded loaded, Stored stored) {
+  if (block.kept && t.first_row < t.last_row) keeping_rows_of_panel<T, Vecs>(t, block, loaded, stored);
+  else rows_of_panel<T, Vecs>(t, block, t.first_row, loaded, stored);
 }
 
 template <class T, int Vecs>
@@ -149,9 +194,9 @@ void panel_rows(const GemmTask<T>& t, const Block<T>& block, int vecs, int64_t t
   if constexpr (Vecs > 1) {
     if (vecs < Vecs) return panel_rows<T, Vecs - 1>(t, block, vecs, tail);
   }
-  if (!tail) rows_of_panel<T, Vecs>(t, block, Whole{}, Whole{});
-  else if (t.is_packed) rows_of_panel<T, Vecs>(t, block, Whole{}, Part{tail});
-  else rows_of_panel<T, Vecs>(t, block, Part{tail}, Part{tail});
+  if (!tail) panel_of<T, Vecs>(t, block, Whole{}, Whole{});
+  else if (t.is_packed) panel_of<T, Vecs>(t, block, Whole{}, Part{tail});
+  else panel_of<T, Vecs>(t, block, Part{tail}, Part{tail});
 }
 
 template <class T>
@@ -165,7 +210,7 @@ void gemm_rows(const GemmTask<T>& t) {
       const int64_t depth = t.k - p < kDepth ? t.k - p : kDepth;
       const Block<T> block{
           t.a + p * t.a_column, b + p * b_row,    b_row,  t.y + column, t.bias ? t.bias + column : nullptr,
-          p == 0 && !t.adds,    p + depth == t.k, t.relu, depth};
+          p == 0 && !t.adds,    p + depth == t.k, t.relu, depth,        t.kept ? t.kept + p * kPanel<T> : nullptr};
       panel_rows<T, kPanelVecs>(t, block, vecs, width % Vec<T>::kLanes);
     }
   }

@@ -6,6 +6,12 @@
 // The loops of matmul_isa.cc. Included by ISA sources too, hence C headers only.
 namespace martello::cpu {
 
+// Lines of memory that later work reads, asked for a few at a time along the sums of a product.
+struct GemmAhead {
+  const void* const* next;
+  const void* const* end;
+};
+
 // y = op(a) op(b) for rows [first_row, last_row) and columns [first_column, last_column). Every element is one chain of
 // fused multiply-adds along k, whatever the cut, so the bits depend on nothing else.
 template <class T>
@@ -22,6 +28,9 @@ struct GemmTask {
   int64_t k;
   int64_t first_row, last_row, first_column, last_column;  // first_column: a multiple of the panel's width
   bool adds = false;                                       // to what y holds
+  // Room for k rows of a panel, or null: where the first rows put b as they read it, for all others. b is not packed.
+  T* kept = nullptr;
+  GemmAhead* ahead = nullptr;
 };
 
 template <class T>
