@@ -156,7 +156,8 @@ void Trainer::initialize(const TrainOptions& options) {
                   .callbacks = impl_->group->list()};
   impl_->find_resumed(options.resume);
   SessionOptions session = options.session;
-  if (impl_->resumed) session.recorded_choices = KernelChoices::parse(impl_->resumed->kernel_choices);
+  if (impl_->resumed && session.kernel_choice != KernelChoice::fixed)
+    session.recorded_choices = KernelChoices::parse(impl_->resumed->kernel_choices);
   impl_->session = std::make_shared<Session>(impl_->graph, session);
   initialize_hooks();
   if (!impl_->hooked)

@@ -33,7 +33,7 @@ void write_variables(std::ostream& out, martello::Trainer& trainer) {
 
 void write_stats(std::ostream& out, const std::string& dir) {
   for (const martello::StatsRow& row : martello::load_stats(dir + "/stats.jsonl"))
-    out << martello::stats_line({row.epoch_num, row.global_step, row.scalars, {}}) << "\n";
+    if (!row.scalars.empty()) out << martello::stats_line({row.epoch_num, row.global_step, row.scalars, {}}) << "\n";
   for (const std::string& line : martello::split(read(dir + "/stats.csv"), '\n'))
     if (line.find(",volatile,") == std::string::npos) out << line << "\n";
 }
@@ -42,7 +42,7 @@ void write_stats(std::ostream& out, const std::string& dir) {
 void write_events(std::ostream& out, const std::string& dir) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(dir))
-    if (entry.path().filename().string().starts_with("events.")) paths.push_back(entry.path().string());
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths)
     for (const auto& s : martello::testing::read_scalars(read(path)))

@@ -32,12 +32,12 @@ void expect_goes_on(const Folder& folder, const Words& words) {
 TEST(Chaos, sigterm_at_any_time_saves_and_ends_with_143) {
   std::mt19937 random(11);
   std::vector<double> seconds;
-  const int most = 15 * effort();
+  const int most = 25 * effort();
   while (static_cast<int>(seconds.size()) < most) {
     const Folder folder;
     for (int code = 143; code != 0;) {
       const pid_t process = start({folder.path(), kWords});
-      usleep(static_cast<useconds_t>(20000 + random() % 350000));
+      usleep(static_cast<useconds_t>(15000 + random() % 180000));
       const auto sent = Clock::now();
       for (int i = 0; i < 2; ++i) kill(process, SIGTERM), usleep(random() % 3000);
       code = wait_for(process);
