@@ -1,5 +1,6 @@
 // replay FOLDER: gives every file of a corpus to a fuzz target, whole, cut and with changed bytes, and refuses one that
 // takes more memory than its size and 64 MiB.
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -41,6 +42,7 @@ void give_changed(const std::string& bytes) {
 int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: replay FOLDER\n", stderr), 2;
   constexpr long kMostExtra = 64L << 20;
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // what is freed is gone at once, so that the peak is that of one file
   int count = 0;
   size_t largest = 0;
   give("");

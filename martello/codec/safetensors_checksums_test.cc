@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 
 namespace martello {
 namespace {
@@ -43,11 +42,10 @@ TEST_F(checksums, are_read_back_and_not_among_the_metadata) {
 }
 
 TEST_F(checksums, every_flipped_bit_is_found) {
-  std::mt19937 random(1);
   for (size_t at = 0; at < bytes_.size(); at += at < 700 ? 1 : 97)
-    for (int bit = 0; bit < 8; ++bit) {
+    for (const size_t bit : {at % 8, (at + 5) % 8}) {  // 5 makes small letters of capitals
       std::string bytes = bytes_;
-      bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
+      bytes[at] = static_cast<char>(bytes[at] ^ (1u << bit));
       write(bytes);
       EXPECT_THROW(SafetensorsFile(path_).verify(), Error) << "bit " << bit << " of byte " << at;
     }
