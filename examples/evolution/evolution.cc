@@ -2,7 +2,7 @@
 // batches, x or y, on the base Trainer. What it learns lies in a variable of the graph, so callbacks see it like any
 // other.
 //
-//   evolution [MOST_EPOCHS]
+//   ./dev run evolution [MOST_EPOCHS]
 //
 // Data: none, the pole is simulated. Swings it up from 100 unseen starts after 540 generations, in 3 seconds on two
 // cores.

@@ -1,7 +1,8 @@
 // A small DCGAN (Radford et al., 2015) draws clothes after Fashion-MNIST. After every epoch it writes a grid of 64
-// images, always of the same noise, to train_log/gan/samples-*.png.
+// images, always of the same noise, to train_log/gan/samples-*.png. Clothes can be told apart after a few epochs, of
+// less than half a minute each on two cores.
 //
-//   gan [--separate] [EPOCHS] [STEPS_PER_EPOCH]
+//   ./dev run gan [--separate] [EPOCHS] [STEPS_PER_EPOCH]
 //
 // GANTrainer updates generator and discriminator on the same images; with --separate each learns in a run and on images
 // of its own (SeparateGANTrainer). Data: Debian's package dataset-fashion-mnist.
@@ -34,7 +35,7 @@ class DCGAN : public mt::GANModelDesc {
     return losses;
   }
 
-  mt::OptimizerRef optimizer() const override { return mt::Adam(2e-4, {.beta1 = 0.5, .epsilon = 1e-3}); }
+  mt::OptimizerRef optimizer() const override { return mt::Adam(1e-3, {.beta1 = 0.5}); }
 
  private:
   // Always the same in inference, so that grids of two epochs can be compared.
@@ -53,8 +54,10 @@ class DCGAN : public mt::GANModelDesc {
     const mt::ArgScope args(
         mt::BatchNorm{.ema_update = separate_ ? mt::EmaUpdate::internal : mt::EmaUpdate::collection},
         mt::Conv2D{.kernel = 4, .stride = 2, .kernel_init = mt::truncated_normal(0.02)});
-    const mt::Tensor x = mt::fully_connected("fc0", z, {.units = 7 * 7 * 64, .activation = mt::bn_relu});
+    const mt::Tensor x = mt::fully_connected("fc0", z, {.units = 7 * 7 * 64});
     return mt::LinearWrap(mt::reshape(x, {-1, 7, 7, 64}))
+        .batch_norm("bn0")
+        .apply(mt::relu, "relu0")
         .conv2d_transpose("deconv1", {.filters = 32, .activation = mt::bn_relu})
         .conv2d_transpose("deconv2", {.filters = 1, .activation = mt::tanh})
         .tensor();

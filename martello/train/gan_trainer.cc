@@ -2,7 +2,6 @@
 
 #include <martello/base/error.h>
 #include <martello/base/log.h>
-#include <martello/graph/scopes.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/compare.h>
@@ -13,12 +12,9 @@ namespace martello {
 
 GANLosses gan_losses(Tensor real_logits, Tensor fake_logits) {
   GANLosses losses;
-  {
-    const NameScope scope("d_loss");
-    const Tensor real = reduce_mean(sigmoid_cross_entropy(real_logits, 1), {}, "real"),
-                 fake = reduce_mean(sigmoid_cross_entropy(fake_logits, 0), {}, "fake");
-    losses.d_loss = multiply(real + fake, 0.5, "value");
-  }
+  const Tensor real = reduce_mean(sigmoid_cross_entropy(real_logits, 1), {}, "d_loss_real"),
+               fake = reduce_mean(sigmoid_cross_entropy(fake_logits, 0), {}, "d_loss_fake");
+  losses.d_loss = multiply(real + fake, 0.5, "d_loss");
   losses.g_loss = reduce_mean(sigmoid_cross_entropy(fake_logits, 1), {}, "g_loss");
   reduce_mean(cast(real_logits > 0, f32), {}, "accuracy_real");
   reduce_mean(cast(fake_logits <= 0, f32), {}, "accuracy_fake");
