@@ -129,11 +129,11 @@ class GatheringIterator final : public StageIterator {
 
 std::unique_ptr<DataIterator> batches(const std::string& stage, std::unique_ptr<DataIterator> source, int64_t n,
                                       BatchOptions options) {
-  auto* indexed = dynamic_cast<IndexedIterator*>(source.get());
+  const auto* indexed = dynamic_cast<const IndexedIterator*>(source.get());
   const auto* access = indexed ? dynamic_cast<const RowAccess*>(&indexed->access()) : nullptr;
   if (!access || !access->rows()) return std::make_unique<BatchIterator>(stage, std::move(source), n, options);
-  source.release();
-  return std::make_unique<GatheringIterator>(stage, std::unique_ptr<IndexedIterator>(indexed), *access, n, options);
+  std::unique_ptr<IndexedIterator> rows(static_cast<IndexedIterator*>(source.release()));
+  return std::make_unique<GatheringIterator>(stage, std::move(rows), *access, n, options);
 }
 
 }  // namespace
