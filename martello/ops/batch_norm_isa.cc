@@ -6,6 +6,9 @@
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
+// What it calls becomes part of it: a call per vector would cost as much as its arithmetic.
+#define MARTELLO_FLAT __attribute__((flatten))
+
 template <class T>
 constexpr int64_t kShortRow = 2048 / static_cast<int64_t>(sizeof(T));
 
@@ -24,7 +27,7 @@ inline void ask_for_next(const T* x, int64_t stride, int64_t i) {
 // K rows meet in registers before they touch what is kept in memory: mean and squared distances of the K, then those of
 // all rows so far (`before` of them).
 template <int K, class T>
-void moments_of_rows(const T* x, int64_t stride, int64_t width, int64_t before, T* mean, T* squares) {
+MARTELLO_FLAT void moments_of_rows(const T* x, int64_t stride, int64_t width, int64_t before, T* mean, T* squares) {
   const T all = static_cast<T>(before + K);
   const Vec<T> share(K / all), weight(static_cast<T>(before) * (K / all)), inverse(1.0 / K);
   for_vectors<T>(width, [&](int64_t i, int64_t lanes) {
@@ -82,7 +85,7 @@ inline void put(uint16_t* to, int64_t lanes, Vec<float> y) {
 }
 
 template <bool relu, bool streaming, class T, class Y>
-void normalize_block(const T* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p) {
+MARTELLO_FLAT void normalize_block(const T* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
       const Vec<T> z = affine(load(x + at + i, n), load(p.mean + i, n), load(p.scale + i, n), load(p.beta + i, n));
@@ -109,8 +112,8 @@ inline Vec<T> incoming(const T* dy, Vec<T>& x, const ChannelAffine<T>& p, int64_
 template <class T>
 constexpr int64_t kAhead = 2048 / static_cast<int64_t>(sizeof(T));
 template <int K, bool relu, class T>
-void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const ChannelAffine<T>& p, T* sum,
-                  T* product) {
+MARTELLO_FLAT void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const ChannelAffine<T>& p,
+                                T* sum, T* product) {
   for_vectors<T>(width, [&](int64_t i, int64_t n) {
     Vec<T> s(0), q(0);
     if (K == 1) {
@@ -144,8 +147,8 @@ void gradient_sums(const T* x, const T* dy, const ColumnBlock& b, const ChannelA
 }
 
 template <bool relu, bool streaming, class T, class Y>
-void gradient_block(const T* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p,
-                    const ChannelSlope<T>& q) {
+MARTELLO_FLAT void gradient_block(const T* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p,
+                                  const ChannelSlope<T>& q) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
       Vec<T> d = load(x + at + i, n);
