@@ -1,7 +1,7 @@
 #include <martello/base/internal/test_text.h>
 #include <martello/ops/reduce.h>
 #include <martello/predict/async_predictor.h>
-#include <martello/predict/internal/test_models.h>
+#include <martello/predict/internal/predict_test.h>
 #include <martello/predict/offline_predictor.h>
 
 #include <gtest/gtest.h>

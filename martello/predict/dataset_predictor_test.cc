@@ -1,7 +1,7 @@
 #include <martello/base/internal/test_text.h>
 #include <martello/data/sources.h>
 #include <martello/predict/dataset_predictor.h>
-#include <martello/predict/internal/test_models.h>
+#include <martello/predict/internal/predict_test.h>
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <martello/input/queue_input.h>
 #include <martello/input/tensor_input.h>
 #include <martello/predict/feedfree_predictor.h>
-#include <martello/predict/internal/test_models.h>
+#include <martello/predict/internal/predict_test.h>
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <martello/ops/random.h>
 #include <martello/predict/frozen.h>
 #include <martello/predict/internal/frozen_graph.h>
-#include <martello/predict/internal/test_models.h>
+#include <martello/predict/internal/predict_test.h>
 #include <martello/predict/offline_predictor.h>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include <martello/base/internal/test_text.h>
-#include <martello/predict/internal/test_models.h>
+#include <martello/predict/internal/predict_test.h>
 #include <martello/predict/offline_predictor.h>
 
 #include <gtest/gtest.h>
