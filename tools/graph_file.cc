@@ -21,7 +21,7 @@ Graph parsed(const std::string& path, const std::string& text) try { return pars
 Graph load_graph(const std::string& path) {
   if (path.ends_with(".txt") || path.ends_with(".graph")) return parsed(path, read_file(path));
   const TensorFile file = open_tensor_file(path);
-  if (file.metadata.contains("martello_checkpoint"))
+  if (is_checkpoint(file))
     for (const FingerprintItem& item : read_checkpoint(path).fingerprint)
       if (item.name == "graph") return parsed(path, item.text);
   const auto found = file.metadata.find(internal::kFrozenGraphKey);

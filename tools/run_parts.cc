@@ -36,7 +36,7 @@ std::map<std::string, std::string> parts_of(const std::string& dir) {
   const auto files = by_step(dir);
   if (files.empty()) return parts;
   const std::string& newest = files.rbegin()->second;
-  if (!open_tensor_file(newest).metadata.contains("martello_checkpoint")) return parts;
+  if (!is_checkpoint(open_tensor_file(newest))) return parts;
   for (FingerprintItem& item : read_checkpoint(newest).fingerprint) parts[item.name] = std::move(item.text);
   return parts;
 }

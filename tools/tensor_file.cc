@@ -4,6 +4,7 @@
 
 #include <martello/codec/npz.h>
 #include <martello/codec/safetensors.h>
+#include <martello/train/internal/checkpoint_metadata.h>
 
 #include <algorithm>
 #include <charconv>
@@ -65,7 +66,8 @@ TensorFile open_tensor_file(const std::string& path) {
   return path.ends_with(".npz") ? open_npz(path) : open_safetensors(path);
 }
 
-bool is_reserved(const std::string& name) { return name.starts_with("__martello__/"); }
+bool is_checkpoint(const TensorFile& file) { return file.metadata.contains(kCheckpointFormatKey); }
+bool is_reserved(const std::string& name) { return name.starts_with(kCheckpointPrefix); }
 
 int64_t step_of(const std::string& path) {
   constexpr std::string_view kStart = "model-", kEnd = ".safetensors";

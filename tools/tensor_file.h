@@ -32,6 +32,8 @@ struct TensorFile {
 // By the file's name: .npz, else safetensors.
 TensorFile open_tensor_file(const std::string& path);
 
+// Whether a run was saved in it, and not only tensors.
+bool is_checkpoint(const TensorFile& file);
 // Tensors of a checkpoint that are no variables: how far the run was, the state of its data and callbacks.
 bool is_reserved(const std::string& name);
 

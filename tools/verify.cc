@@ -15,7 +15,7 @@ std::string check(const std::string& path) {
   for (const TensorEntry& e : file.entries) static_cast<void>(file.read(e.name));
   std::string what = str(file.entries.size(), " tensors");
   if (file.format == "npz") return what + " with checksums";
-  if (file.metadata.contains("martello_checkpoint")) {
+  if (is_checkpoint(file)) {
     verify_checkpoint(path);
     return what + " of a checkpoint, with checksums";
   }
