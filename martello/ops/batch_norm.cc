@@ -16,16 +16,27 @@ Kernel batch_norm_inference_grad_cpu(const KernelPlan&);
 
 namespace {
 
+// That of the numbers; with widen, x has another one.
+DType computed_dtype(const ShapeContext& c) { return c.attrs<BatchNormAttrs>().widen ? f32 : c.in[0].dtype; }
+
+void check_norm_dtypes(const ShapeContext& c) {
+  if (!c.attrs<BatchNormAttrs>().widen) return check_dtypes(c, kFloatingDTypes);
+  c.check_dtype(0, bf16);
+  for (size_t i = 1; i < c.in.size(); ++i) c.check_dtype(i, f32);
+}
+
 // Checks what all four ops share; inputs [1, numbers) have one number per channel. Gives their shape.
 Shape check_batch(const ShapeContext& c, size_t numbers) {
   const auto& a = c.attrs<BatchNormAttrs>();
   const Shape& x = c.in[0].shape;
-  check_dtypes(c, kFloatingDTypes);
+  check_norm_dtypes(c);
   MARTELLO_CHECK(x.rank() == 2 || x.rank() == 4, c.where(), "x ", x, " must be [N, C] or a batch of images, rank 4.");
   internal::check_epsilon(c, a.epsilon);
-  MARTELLO_CHECK(!a.narrow || (c.in[0].dtype == f32 && a.data_format == DataFormat::nhwc), c.where(),
+  MARTELLO_CHECK(!a.narrow || (computed_dtype(c) == f32 && a.data_format == DataFormat::nhwc), c.where(),
                  "narrow takes f32 with channels last (nhwc), not ", c.in[0].str(), " in ", a.data_format,
                  ". Use cast() after it.");
+  MARTELLO_CHECK(!a.widen || a.data_format == DataFormat::nhwc, c.where(), "widen takes channels last (nhwc), not ",
+                 a.data_format, ". Use cast() before it.");
   const int axis = channel_axis(a.data_format, x.rank());
   internal::check_channel_numbers(c, axis, 1, numbers);
   int64_t channels = internal::dim_of(x, axis);
@@ -34,9 +45,9 @@ Shape check_batch(const ShapeContext& c, size_t numbers) {
 }
 
 std::vector<TensorSpec> specs(const ShapeContext& c, const Shape& like_x, const Shape& numbers, size_t count) {
-  const DType dtype = c.attrs<BatchNormAttrs>().narrow ? bf16 : c.in[0].dtype;
+  const DType dtype = c.attrs<BatchNormAttrs>().narrow ? bf16 : computed_dtype(c);
   std::vector<TensorSpec> out = {{.shape = like_x, .dtype = dtype}};
-  out.resize(1 + count, {.shape = numbers, .dtype = c.in[0].dtype});
+  out.resize(1 + count, {.shape = numbers, .dtype = computed_dtype(c)});
   return out;
 }
 template <size_t numbers>
@@ -52,8 +63,13 @@ Axes batch_axes(Tensor x, const BatchNormAttrs& a) {
 }
 
 void check_wide(const GradContext& c) {
-  MARTELLO_CHECK(!c.attrs<BatchNormAttrs>().narrow, "[", c.op.type, " '", c.op.name,
-                 "'] its result is rounded to bf16. Take gradients of the graph as it was built.");
+  const auto& a = c.attrs<BatchNormAttrs>();
+  MARTELLO_CHECK(!a.narrow && !a.widen, "[", c.op.type, " '", c.op.name, "'] its ", a.narrow ? "result" : "x",
+                 " is rounded to bf16. Take gradients of the graph as it was built.");
+}
+// Of the ops with given statistics.
+void check_not_widened(const ShapeContext& c) {
+  MARTELLO_CHECK(!c.attrs<BatchNormAttrs>().widen, c.where(), "has no kernel with widen. Use cast() before it.");
 }
 
 std::optional<Attrs> narrowed(const Attrs& attrs) {
@@ -143,7 +159,7 @@ constinit const OpDef op_batch_norm_training_grad = {
     .shape = gradient_shape<2>,
     .gradient = training_grad_gradient,
     .cpu = batch_norm_training_grad_cpu,
-    .in_place = {{{5, 0}, {0, 0}}},
+    .in_place = {{{5, 0}}},
     .cost = cost<5>,
     .narrowed = narrowed,
     .family = "Normalization",
@@ -155,7 +171,11 @@ constinit const OpDef op_batch_norm_inference = {
     .inputs = {"x", "gamma", "beta", "mean", "variance"},
     .outputs = {"y"},
     .attrs = &attrs_type<BatchNormAttrs>,
-    .shape = [](const ShapeContext& c) { return specs(c, c.in[0].shape, check_batch(c, 5), 0); },
+    .shape =
+        [](const ShapeContext& c) {
+          check_not_widened(c);
+          return specs(c, c.in[0].shape, check_batch(c, 5), 0);
+        },
     .gradient = inference_gradient,
     .cpu = batch_norm_inference_cpu,
     .in_place = {{{0, 0}}},
@@ -177,6 +197,7 @@ constinit const OpDef op_batch_norm_inference_grad = {
         [](const ShapeContext& c) {
           MARTELLO_CHECK(!c.attrs<BatchNormAttrs>().narrow, c.where(),
                          "has no kernel with narrow. Use cast() after it.");
+          check_not_widened(c);
           return gradient_shape<4>(c);
         },
     .gradient = inference_grad_gradient,

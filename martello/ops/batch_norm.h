@@ -9,13 +9,15 @@ struct BatchNormAttrs {
   double epsilon = 1e-5;
   DataFormat data_format = DataFormat::nhwc;
   bool relu = false;    // y = max(y, 0) in the same pass
-  bool narrow = false;  // y, or dx of a gradient, is bf16; x is f32 with channels last
+  bool narrow = false;  // y, or dx of a gradient, is bf16; computed in f32 with channels last
+  bool widen = false;   // x of training or of its gradient is bf16, all else f32; channels last
   bool operator==(const BatchNormAttrs&) const = default;
   static void fields(auto& self, auto&& f) {
     f("epsilon", self.epsilon);
     f("data_format", self.data_format);
     f("relu", self.relu);
     f("narrow", self.narrow);
+    f("widen", self.widen);
   }
 };
 

@@ -1,4 +1,4 @@
-// Batch norm that writes bf16: the bits of a cast after it.
+// Batch norm that writes bf16: the bits of a cast after it. One that reads bf16: those of a cast before it.
 #include <martello/graph/core_ops.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/ops/batch_norm.h>
@@ -59,6 +59,34 @@ TEST(batch_norm_bf16, keeps_nan) {
   expect_rounded(x, true);
 }
 
+// x is bf16; its copy in f32 has the same numbers.
+void expect_widened(const HostTensor& x, BatchNormAttrs attrs) {
+  const HostTensors few = numbers(x.shape()[-1], 5, 4);
+  const HostTensor dy = randn(x.shape(), 3).cast(f32), copy = x.cast(f32);
+  const HostTensors y = run_kernel(op_batch_norm_training, {copy, few[0], few[1]}, Attrs(attrs)),
+                    d = run_kernel(op_batch_norm_training_grad, {copy, few[0], few[1], few[2], few[3], dy},
+                                   Attrs(attrs));
+  attrs.widen = true;
+  for (int threads : {1, 2}) {
+    const auto same = [&](const OpDef& op, const HostTensors& in, const HostTensors& expected) {
+      const HostTensors got = run_kernel(op, in, Attrs(attrs), {.threads = threads});
+      for (size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(got[i].dtype(), expected[i].dtype());
+        EXPECT_TRUE(got[i].same_bits(expected[i])) << op.name << " " << x.shape().str() << " output " << i;
+      }
+    };
+    same(op_batch_norm_training, {x, few[0], few[1]}, y);
+    same(op_batch_norm_training_grad, {x, few[0], few[1], few[2], few[3], dy}, d);
+  }
+}
+TEST(batch_norm_bf16, reads_bf16_with_the_bits_of_a_cast_before_it) {
+  for (const Shape& shape : {Shape(5, 3), Shape(3, 9, 7, 33), Shape(2, 5, 5, 64), Shape(1, 1, 1, 17), Shape(4, 6, 6, 1),
+                             Shape(0, 3, 3, 8), Shape(2, 5, 5, 1000), Shape(2, 3, 3, 2050)})
+    for (bool relu : {false, true})
+      for (bool narrow : {false, true}) expect_widened(randn(shape).cast(bf16), {.relu = relu, .narrow = narrow});
+  expect_widened(randn({400000, 48}).cast(bf16), {.relu = true});
+}
+
 TEST(batch_norm_bf16, has_the_same_bits_on_every_instruction_set) {
   const cpu::ColumnBlock b{13, 48, 48, 3};
   const int64_t n = b.rows * b.stride + b.tail;
@@ -76,6 +104,31 @@ TEST(batch_norm_bf16, has_the_same_bits_on_every_instruction_set) {
   EXPECT_EQ(results(cpu::v3::column_loops_f32), results(cpu::column_loops<float>()));
 }
 
+OP_REFUSES(batch_norm_training, to_widen_f32,
+           [] {
+             const Tensor v = placeholder({3}, f32, "v");
+             batch_norm_training(placeholder({2, 3}, f32, "x"), v, v, {.widen = true});
+           },
+           {"f32[2, 3]", "bf16"})
+OP_REFUSES(
+    batch_norm_training, to_widen_channels_first,
+    [] {
+      const Tensor v = placeholder({3}, f32, "v");
+      batch_norm_training(placeholder({2, 3, 4, 4}, bf16, "x"), v, v, {.data_format = DataFormat::nchw, .widen = true});
+    },
+    {"widen", "nchw", "cast"})
+OP_REFUSES(batch_norm_training, bf16_unless_asked_to_widen,
+           [] {
+             const Tensor v = placeholder({3}, bf16, "v");
+             batch_norm_training(placeholder({2, 3}, bf16, "x"), v, v);
+           },
+           {"bf16"})
+OP_REFUSES(batch_norm_inference, to_widen,
+           [] {
+             const Tensor v = placeholder({3}, f32, "v");
+             batch_norm_inference(placeholder({2, 3}, bf16, "x"), v, v, v, v, {.widen = true});
+           },
+           {"widen", "cast"})
 OP_REFUSES(batch_norm_training, to_narrow_f64,
            [] {
              const Tensor v = placeholder({3}, f64, "v");

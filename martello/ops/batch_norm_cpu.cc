@@ -16,6 +16,11 @@ const ColumnLoops<double>& column_loops<double>() {
   return of_host_isa(v2::column_loops_f64, v3::column_loops_f64, v4::column_loops_f64);
 }
 
+template <>
+const ColumnLoops<float, uint16_t>& column_loops<float, uint16_t>() {
+  return of_host_isa(v2::column_loops_bf16, v3::column_loops_bf16, v4::column_loops_bf16);
+}
+
 }  // namespace cpu
 
 namespace {
@@ -24,9 +29,11 @@ using internal::ChannelNumbers;
 using internal::ChannelPass;
 using internal::ChannelView;
 
+// f(T, type of x)
 template <class F>
-Kernel for_floating(DType dtype, F f) {
-  return dtype == f32 ? f(float{}) : f(double{});
+Kernel for_floating(DType x, F f) {
+  if (x == bf16) return f(float{}, uint16_t{});
+  return x == f32 ? f(float{}, float{}) : f(double{}, double{});
 }
 
 ChannelView view_of(const KernelPlan& plan) {
@@ -55,8 +62,8 @@ double inverse_root(T variance, double epsilon) {
 }
 
 // The numbers of z, the same in the op and in its gradient.
-template <class T>
-void set_affine(const ChannelNumbers<T>& n, const ChannelPass<T>& pass, const KernelRun& run, const T* mean,
+template <class T, class X>
+void set_affine(const ChannelNumbers<T>& n, const ChannelPass<T, X>& pass, const KernelRun& run, const T* mean,
                 const T* variance, double epsilon) {
   for (int64_t i = 0; i < pass.channels(); ++i) {
     n.mean[i] = mean[i];
@@ -67,41 +74,42 @@ void set_affine(const ChannelNumbers<T>& n, const ChannelPass<T>& pass, const Ke
 }
 
 // Into output 0, which is bf16 with `narrow`.
-template <class T>
-void normalize(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n, const BatchNormAttrs& a) {
-  if (a.narrow) pass.normalize_bf16(in<T>(run, 0), out<uint16_t>(run, 0), n.affine(a.relu), run.threads);
-  else pass.normalize(in<T>(run, 0), out<T>(run, 0), n.affine(a.relu), run.threads);
+template <class T, class X>
+void normalize(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
+               const BatchNormAttrs& a) {
+  if (a.narrow) pass.normalize_bf16(in<X>(run, 0), out<uint16_t>(run, 0), n.affine(a.relu), run.threads);
+  else pass.normalize(in<X>(run, 0), out<T>(run, 0), n.affine(a.relu), run.threads);
 }
 
 // f(run, pass, numbers) with scratch booked. The pass is made for the rows of the run.
-template <class T, class F>
+template <class T, class X, class F>
 Kernel channel_kernel(const KernelPlan& plan, bool has_slope, F f) {
   const ChannelView view = view_of(plan);
   Kernel kernel([=](const KernelRun& run) {
     ChannelView rows = view;
     rows.images = run.in_rows(0);
-    const ChannelPass<T> pass(rows);
+    const ChannelPass<T, X> pass(rows);
     internal::Scratch scratch(run.scratch);
     f(run, pass, ChannelNumbers<T>(scratch, pass, has_slope));
   });
-  return kernel.scratch(ChannelNumbers<T>::bytes(ChannelPass<T>(view), has_slope));
+  return kernel.scratch(ChannelNumbers<T>::bytes(ChannelPass<T, X>(view), has_slope));
 }
 
-template <class T>
-void run_training(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
+template <class T, class X>
+void run_training(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
                   const BatchNormAttrs& a) {
   T *mean = out<T>(run, 1), *variance = out<T>(run, 2);
-  pass.moments(in<T>(run, 0), n.partials, n.first, n.second, run.threads);
+  pass.moments(in<X>(run, 0), n.partials, n.first, n.second, run.threads);
   for (int64_t i = 0; i < pass.channels(); ++i) {
     mean[i] = static_cast<T>(n.first[i]);
     variance[i] = static_cast<T>(n.second[i] / static_cast<double>(pass.count()));
   }
-  set_affine<T>(n, pass, run, mean, variance, a.epsilon);
+  set_affine(n, pass, run, mean, variance, a.epsilon);
   normalize(run, pass, n, a);
 }
 
-template <class T>
-void set_dgamma_dbeta(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n, double epsilon) {
+template <class T, class X>
+void set_dgamma_dbeta(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n, double epsilon) {
   for (int64_t i = 0; i < pass.channels(); ++i) {
     out<T>(run, 1)[i] = static_cast<T>(n.second[i] * inverse_root(in<T>(run, 4)[i], epsilon));
     out<T>(run, 2)[i] = static_cast<T>(n.first[i]);
@@ -109,11 +117,12 @@ void set_dgamma_dbeta(const KernelRun& run, const ChannelPass<T>& pass, const Ch
 }
 
 // dx = gamma r dy - gamma r^3 mean(dy (x - mean)) (x - mean) - gamma r mean(dy)
-template <class T>
-void run_training_grad(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
+template <class T, class X>
+void run_training_grad(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
                        const BatchNormAttrs& a) {
-  const T *x = in<T>(run, 0), *dy = in<T>(run, 5);
-  set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
+  const X* x = in<X>(run, 0);
+  const T* dy = in<T>(run, 5);
+  set_affine(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
   pass.gradient_sums(x, dy, n.affine(a.relu), n.partials, n.first, n.second, run.threads);
   set_dgamma_dbeta(run, pass, n, a.epsilon);
   const auto count = static_cast<double>(pass.count());
@@ -129,13 +138,13 @@ void run_training_grad(const KernelRun& run, const ChannelPass<T>& pass, const C
 }
 
 // dx = gamma r dy
-template <class T>
-void run_inference_grad(const KernelRun& run, const ChannelPass<T>& pass, const ChannelNumbers<T>& n,
+template <class T, class X>
+void run_inference_grad(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
                         const BatchNormAttrs& a) {
-  set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
+  set_affine(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
   for (int64_t i = 0; i < pass.channels(); ++i) n.a[i] = n.scale[i], n.b[i] = n.c[i] = 0;
   n.repeat_slope(pass);
-  pass.gradient_sums(in<T>(run, 0), in<T>(run, 5), n.affine(a.relu), n.partials, n.first, n.second, run.threads,
+  pass.gradient_sums(in<X>(run, 0), in<T>(run, 5), n.affine(a.relu), n.partials, n.first, n.second, run.threads,
                      out<T>(run, 0), n.slope());
   set_dgamma_dbeta(run, pass, n, a.epsilon);
   for (int64_t i = 0; i < pass.channels(); ++i) {
@@ -145,35 +154,41 @@ void run_inference_grad(const KernelRun& run, const ChannelPass<T>& pass, const 
   }
 }
 
-template <class T>
-using Step = void (*)(const KernelRun&, const ChannelPass<T>&, const ChannelNumbers<T>&, const BatchNormAttrs&);
+template <class T, class X>
+using Step = void (*)(const KernelRun&, const ChannelPass<T, X>&, const ChannelNumbers<T>&, const BatchNormAttrs&);
 
-template <class T>
-Kernel step_kernel(const KernelPlan& plan, bool has_slope, Step<T> step) {
+template <class T, class X>
+Kernel step_kernel(const KernelPlan& plan, bool has_slope, Step<T, X> step) {
   const BatchNormAttrs a = plan.attrs<BatchNormAttrs>();
-  return channel_kernel<T>(plan, has_slope, [=](const KernelRun& run, const auto& pass, const auto& numbers) {
+  return channel_kernel<T, X>(plan, has_slope, [=](const KernelRun& run, const auto& pass, const auto& numbers) {
     step(run, pass, numbers, a);
   });
+}
+
+template <class T, class X>
+void run_inference(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
+                   const BatchNormAttrs& a) {
+  set_affine(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
+  normalize(run, pass, n, a);
 }
 
 }  // namespace
 
 Kernel batch_norm_training_cpu(const KernelPlan& plan) {
-  return for_floating(plan.in[0].dtype, [&]<class T>(T) { return step_kernel<T>(plan, false, run_training<T>); });
+  return for_floating(plan.in[0].dtype,
+                      [&]<class T, class X>(T, X) { return step_kernel<T, X>(plan, false, run_training<T, X>); });
 }
 Kernel batch_norm_training_grad_cpu(const KernelPlan& plan) {
-  return for_floating(plan.in[0].dtype, [&]<class T>(T) { return step_kernel<T>(plan, true, run_training_grad<T>); });
+  return for_floating(plan.in[0].dtype,
+                      [&]<class T, class X>(T, X) { return step_kernel<T, X>(plan, true, run_training_grad<T, X>); });
 }
 Kernel batch_norm_inference_cpu(const KernelPlan& plan) {
-  return for_floating(plan.in[0].dtype, [&]<class T>(T) {
-    return step_kernel<T>(plan, false, [](const KernelRun& run, const auto& pass, const auto& n, const auto& a) {
-      set_affine<T>(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
-      normalize(run, pass, n, a);
-    });
-  });
+  return plan.in[0].dtype == f32 ? step_kernel<float, float>(plan, false, run_inference<float, float>)
+                                 : step_kernel<double, double>(plan, false, run_inference<double, double>);
 }
 Kernel batch_norm_inference_grad_cpu(const KernelPlan& plan) {
-  return for_floating(plan.in[0].dtype, [&]<class T>(T) { return step_kernel<T>(plan, true, run_inference_grad<T>); });
+  return plan.in[0].dtype == f32 ? step_kernel<float, float>(plan, true, run_inference_grad<float, float>)
+                                 : step_kernel<double, double>(plan, true, run_inference_grad<double, double>);
 }
 
 }  // namespace martello

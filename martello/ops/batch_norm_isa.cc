@@ -9,6 +9,21 @@ namespace {
 // What it calls becomes part of it: a call per vector would cost as much as its arithmetic.
 #define MARTELLO_FLAT __attribute__((flatten))
 
+// bf16, exactly as f32; lanes past the last are 0.
+#if MARTELLO_VEC_BYTES == 64
+inline Vec<float> load(const uint16_t* x, int64_t lanes) {
+  const auto mask = static_cast<__mmask16>(lanes == Vec<float>::kLanes ? 0xffff : (1u << lanes) - 1);
+  const __m512i wide = _mm512_maskz_cvtepu16_epi32(0xffff, _mm256_maskz_loadu_epi16(mask, x));
+  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, wide, 16));
+}
+#else
+inline Vec<float> load(const uint16_t* x, int64_t lanes) {
+  VecTypes<float>::Unsigned bits = {};
+  for (int64_t i = 0; i < lanes; ++i) bits[i] = static_cast<uint32_t>(x[i]) << 16;
+  return VecTypes<float>::Native(bits);
+}
+#endif
+
 template <class T>
 constexpr int64_t kShortRow = 2048 / static_cast<int64_t>(sizeof(T));
 
@@ -17,22 +32,22 @@ inline void ask_for(const void* p) { _mm_prefetch(static_cast<const char*>(p), _
 
 // Asks for a part of the next K rows while these are worked on: part i of them in the order in which they lie in
 // memory, which comes faster than the order in which columns are walked. Long rows are streams of their own.
-template <int K, class T>
-inline void ask_for_next(const T* x, int64_t stride, int64_t i) {
+template <int K, class T, class X>
+inline void ask_for_next(const X* x, int64_t stride, int64_t i) {
   if (stride > kShortRow<T>) return;
-  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kLines = K * Vec<T>::kLanes / kLine;
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(X)), kLines = K * Vec<T>::kLanes / kLine;
   for (int64_t k = 0; k < kLines; ++k) ask_for(x + K * stride + i * K + k * kLine);
 }
 
 // K rows meet in registers before they touch what is kept in memory: mean and squared distances of the K, then those of
 // all rows so far (`before` of them).
-template <int K, class T>
-MARTELLO_FLAT void moments_of_rows(const T* x, int64_t stride, int64_t width, int64_t before, T* mean, T* squares) {
+template <int K, class T, class X>
+MARTELLO_FLAT void moments_of_rows(const X* x, int64_t stride, int64_t width, int64_t before, T* mean, T* squares) {
   const T all = static_cast<T>(before + K);
   const Vec<T> share(K / all), weight(static_cast<T>(before) * (K / all)), inverse(1.0 / K);
   for_vectors<T>(width, [&](int64_t i, int64_t lanes) {
     Vec<T> v[K], m, q(0);
-    if (K > 1) ask_for_next<K>(x, stride, i);
+    if (K > 1) ask_for_next<K, T>(x, stride, i);
     for (int k = 0; k < K; ++k) v[k] = load(x + k * stride + i, lanes);
     m = v[0];
     for (int k = 1; k < K; ++k) m = m + v[k];
@@ -48,8 +63,8 @@ MARTELLO_FLAT void moments_of_rows(const T* x, int64_t stride, int64_t width, in
   });
 }
 
-template <class T>
-void moments(const T* x, const ColumnBlock& b, T* mean, T* squares) {
+template <class T, class X>
+void moments(const X* x, const ColumnBlock& b, T* mean, T* squares) {
   constexpr int K = 8;
   int64_t r = 0;
   for (; r + K <= b.rows; r += K) moments_of_rows<K>(x + r * b.stride, b.stride, b.width, r, mean, squares);
@@ -84,8 +99,8 @@ inline void put(uint16_t* to, int64_t lanes, Vec<float> y) {
   else store_bf16(to, to_bf16(y));
 }
 
-template <bool relu, bool streaming, class T, class Y>
-MARTELLO_FLAT void normalize_block(const T* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p) {
+template <bool relu, bool streaming, class T, class X, class Y>
+MARTELLO_FLAT void normalize_block(const X* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
       const Vec<T> z = affine(load(x + at + i, n), load(p.mean + i, n), load(p.scale + i, n), load(p.beta + i, n));
@@ -94,11 +109,11 @@ MARTELLO_FLAT void normalize_block(const T* x, Y* y, const ColumnBlock& b, const
   });
   if (streaming) _mm_sfence();
 }
-template <class T, class Y>
-void normalize(const T* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p, bool streaming) {
+template <class T, class X, class Y>
+void normalize(const X* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p, bool streaming) {
   streaming = streaming && can_stream(y, b);
-  if (p.relu) (streaming ? normalize_block<true, true, T, Y> : normalize_block<true, false, T, Y>)(x, y, b, p);
-  else (streaming ? normalize_block<false, true, T, Y> : normalize_block<false, false, T, Y>)(x, y, b, p);
+  if (p.relu) (streaming ? normalize_block<true, true, T, X, Y> : normalize_block<true, false, T, X, Y>)(x, y, b, p);
+  else (streaming ? normalize_block<false, true, T, X, Y> : normalize_block<false, false, T, X, Y>)(x, y, b, p);
 }
 
 // dy as it comes through relu. x is replaced by its distance from the mean.
@@ -111,13 +126,13 @@ inline Vec<T> incoming(const T* dy, Vec<T>& x, const ChannelAffine<T>& p, int64_
 
 template <class T>
 constexpr int64_t kAhead = 2048 / static_cast<int64_t>(sizeof(T));
-template <int K, bool relu, class T>
-MARTELLO_FLAT void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t width, const ChannelAffine<T>& p,
+template <int K, bool relu, class T, class X>
+MARTELLO_FLAT void sums_of_rows(const X* x, const T* dy, int64_t stride, int64_t width, const ChannelAffine<T>& p,
                                 T* sum, T* product) {
   for_vectors<T>(width, [&](int64_t i, int64_t n) {
     Vec<T> s(0), q(0);
     if (K == 1) {
-      ask_for(x + i + kAhead<T>);
+      ask_for(x + i + kAhead<X>);
       ask_for(dy + i + kAhead<T>);
     }
     for (int k = 0; k < K; ++k) {
@@ -131,8 +146,8 @@ MARTELLO_FLAT void sums_of_rows(const T* x, const T* dy, int64_t stride, int64_t
   });
 }
 // Short rows go one by one: two arrays read in the order in which they lie arrive twice as fast.
-template <bool relu, class T>
-void sums_of_block(const T* x, const T* dy, const ColumnBlock& b, const ChannelAffine<T>& p, T* sum, T* product) {
+template <bool relu, class T, class X>
+void sums_of_block(const X* x, const T* dy, const ColumnBlock& b, const ChannelAffine<T>& p, T* sum, T* product) {
   constexpr int K = 4;
   for (int64_t i = 0; i < b.width; ++i) sum[i] = product[i] = 0;
   int64_t at = 0, r = 0;
@@ -141,13 +156,13 @@ void sums_of_block(const T* x, const T* dy, const ColumnBlock& b, const ChannelA
   for (; r < b.rows; ++r, at += b.stride) sums_of_rows<1, relu>(x + at, dy + at, b.stride, b.width, p, sum, product);
   sums_of_rows<1, relu>(x + at, dy + at, b.stride, b.tail, p, sum, product);
 }
-template <class T>
-void gradient_sums(const T* x, const T* dy, const ColumnBlock& b, const ChannelAffine<T>& p, T* sum, T* product) {
-  (p.relu ? sums_of_block<true, T> : sums_of_block<false, T>)(x, dy, b, p, sum, product);
+template <class T, class X>
+void gradient_sums(const X* x, const T* dy, const ColumnBlock& b, const ChannelAffine<T>& p, T* sum, T* product) {
+  (p.relu ? sums_of_block<true, T, X> : sums_of_block<false, T, X>)(x, dy, b, p, sum, product);
 }
 
-template <bool relu, bool streaming, class T, class Y>
-MARTELLO_FLAT void gradient_block(const T* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p,
+template <bool relu, bool streaming, class T, class X, class Y>
+MARTELLO_FLAT void gradient_block(const X* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p,
                                   const ChannelSlope<T>& q) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
@@ -158,12 +173,13 @@ MARTELLO_FLAT void gradient_block(const T* x, const T* dy, Y* dx, const ColumnBl
   });
   if (streaming) _mm_sfence();
 }
-template <class T, class Y>
-void gradient(const T* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
+template <class T, class X, class Y>
+void gradient(const X* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
               bool streaming) {
   streaming = streaming && can_stream(dx, b);
-  if (p.relu) (streaming ? gradient_block<true, true, T, Y> : gradient_block<true, false, T, Y>)(x, dy, dx, b, p, q);
-  else (streaming ? gradient_block<false, true, T, Y> : gradient_block<false, false, T, Y>)(x, dy, dx, b, p, q);
+  if (p.relu)
+    (streaming ? gradient_block<true, true, T, X, Y> : gradient_block<true, false, T, X, Y>)(x, dy, dx, b, p, q);
+  else (streaming ? gradient_block<false, true, T, X, Y> : gradient_block<false, false, T, X, Y>)(x, dy, dx, b, p, q);
 }
 
 template <class T>
@@ -187,14 +203,16 @@ void add(const T* x, double* into, int64_t n) {
 
 }  // namespace
 
-#define MARTELLO_ALL_LOOPS(T, normalize_bf16, gradient_bf16)                                                        \
-  {                                                                                                                 \
-    moments<T>, normalize<T, T>, gradient_sums<T>, gradient<T, T>, normalize_bf16, gradient_bf16, merge_moments<T>, \
-        add<T>                                                                                                      \
+#define MARTELLO_ALL_LOOPS(T, X, normalize_bf16, gradient_bf16)                                               \
+  {                                                                                                           \
+    moments<T, X>, normalize<T, X, T>, gradient_sums<T, X>, gradient<T, X, T>, normalize_bf16, gradient_bf16, \
+        merge_moments<T>, add<T>                                                                              \
   }
 constexpr ColumnLoops<float> column_loops_f32 =
-    MARTELLO_ALL_LOOPS(float, (normalize<float, uint16_t>), (gradient<float, uint16_t>));
-constexpr ColumnLoops<double> column_loops_f64 = MARTELLO_ALL_LOOPS(double, nullptr, nullptr);
+    MARTELLO_ALL_LOOPS(float, float, (normalize<float, float, uint16_t>), (gradient<float, float, uint16_t>));
+constexpr ColumnLoops<double> column_loops_f64 = MARTELLO_ALL_LOOPS(double, double, nullptr, nullptr);
+constexpr ColumnLoops<float, uint16_t> column_loops_bf16 =
+    MARTELLO_ALL_LOOPS(float, uint16_t, (normalize<float, uint16_t, uint16_t>), (gradient<float, uint16_t, uint16_t>));
 #undef MARTELLO_ALL_LOOPS
 
 }  // namespace martello::cpu::MARTELLO_ISA

@@ -91,6 +91,13 @@ std::optional<Attrs> widened(const KernelPlan& plan) {
   return has_it ? std::optional(Attrs(attrs)) : std::nullopt;
 }
 
+std::optional<Attrs> narrowed(const Attrs& attrs) {
+  ConvOpAttrs a = attrs.get<ConvOpAttrs>();
+  if (!a.widen || a.activation != LinearActivation::none) return std::nullopt;
+  a.narrow = true;
+  return Attrs(a);
+}
+
 }  // namespace
 
 constinit const OpDef op_conv2d = {
@@ -106,6 +113,7 @@ constinit const OpDef op_conv2d = {
     .cpu = conv2d_cpu,
     .cost = conv_cost<ConvDirection::forward>,
     .widened = widened<ConvDirection::forward>,
+    .narrowed = narrowed,
     .family = "Images",
 };
 

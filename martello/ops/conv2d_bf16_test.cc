@@ -134,6 +134,46 @@ TEST(conv2d_bf16, takes_packed_kernels) {
   EXPECT_GT(packed, onednn::has_bf16() ? 20 : -1);
 }
 
+// Of each forward convolution that the library has: with the kernel as it is, and packed for it.
+TEST(conv2d_bf16, has_the_bits_of_a_cast_after_it) {
+  int library = 0;
+  for (const Case& c : cases()) {
+    const Call call = calls_of(c)[0];
+    if (!internal::is_for_library(problem_of(c, bf16))) continue;
+    ++library;
+    ConvOpAttrs attrs = call.attrs;
+    attrs.narrow = true;
+    for (int threads : {1, 2}) {
+      const HostTensor wide = run_kernel(call.op, {call.a, call.b}, Attrs(call.attrs), {.threads = threads})[0];
+      const HostTensor y = run_kernel(call.op, {call.a, call.b}, Attrs(attrs), {.threads = threads})[0];
+      EXPECT_EQ(y.dtype(), bf16);
+      EXPECT_TRUE(y.same_bits(wide.cast(bf16))) << text_of(c, call, threads);
+      ConvProblem problem = problem_of(c, bf16);
+      problem.is_narrow = true;
+      attrs.packing = internal::find_packing({"test", "reorder"}, problem, call.direction, threads);
+      if (!attrs.packing.is_packed()) continue;
+      const Attrs reorder(ReorderAttrs{call.direction, c.conv, c.x, attrs.packing, true, true});
+      const HostTensor w = run_kernel(op_reorder, {call.b}, reorder)[0];
+      EXPECT_TRUE(run_kernel(call.op, {call.a, w}, Attrs(attrs), {.threads = threads})[0].same_bits(y))
+          << text_of(c, call, threads);
+      attrs.packing = {};
+    }
+  }
+  EXPECT_GT(library, onednn::has_bf16() ? 15 : -1);
+}
+OP_REFUSES(conv2d, to_narrow_f32,
+           [] {
+             add_op(op_conv2d, {placeholder({1, 4, 4, 8}, f32, "x"), placeholder({1, 1, 8, 8}, f32, "w")},
+                    ConvOpAttrs{.narrow = true}, "c");
+           },
+           {"[conv2d 'c']", "narrow", "widen", "cast"})
+OP_REFUSES(conv2d_grad_input, to_narrow,
+           [] {
+             add_op(op_conv2d_grad_input, {placeholder({1, 4, 4, 8}, bf16, "dy"), placeholder({1, 1, 8, 8}, bf16, "w")},
+                    ConvOpAttrs{.widen = true, .narrow = true}, "c");
+           },
+           {"[conv2d_grad_input 'c']", "narrow", "cast"})
+
 TEST(conv2d_bf16, adds_its_bias_in_f32) {
   for (const ConvCase& c : cases()) {
     const Call call = calls_of(c)[0];

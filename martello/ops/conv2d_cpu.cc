@@ -128,7 +128,11 @@ Kernel library_kernel(const ConvPlan& c, const std::string& implementation) {
   return c.relu ? with_relu(kernel, c.plan.out[0].shape.num_elements()) : kernel;
 }
 
-Kernel own_kernel(const ConvPlan& c) { return c.problem.dtype == f64 ? own_kernel<double>(c) : own_kernel<float>(c); }
+Kernel own_kernel(const ConvPlan& c) {
+  MARTELLO_CHECK(!c.problem.is_narrow, c.plan.op.where(), onednn::version(), " has no convolution ", c.plan.in[0].str(),
+                 " with narrow. Use cast() after it.");
+  return c.problem.dtype == f64 ? own_kernel<double>(c) : own_kernel<float>(c);
+}
 
 Kernel packed_kernel(const ConvPlan& c) {
   const Kernel kernel = library_kernel(c, c.attrs.packing.implementation);

@@ -52,13 +52,20 @@ void check_bias(const ShapeContext& c, int64_t channels) {
 }  // namespace
 
 std::vector<TensorSpec> conv2d_shape(const ShapeContext& c) {
+  const auto& a = c.attrs<ConvOpAttrs>();
   check_image(c, 0);
-  const ConvProblem problem(c.where(), c.in[0], kernel_shape(c), c.attrs<ConvOpAttrs>().conv);
+  const ConvProblem problem(c.where(), c.in[0], kernel_shape(c), a.conv);
   check_bias(c, problem.out_channels);
-  return {{.shape = problem.y_shape(), .dtype = result_dtype(c)}};
+  MARTELLO_CHECK(!a.narrow || (a.widen && a.activation == LinearActivation::none), c.where(),
+                 "narrow comes with widen and without an activation. Use cast() after it.");
+  return {{.shape = problem.y_shape(), .dtype = a.narrow ? bf16 : result_dtype(c)}};
 }
 
 namespace {
+
+void check_not_narrow(const ShapeContext& c) {
+  MARTELLO_CHECK(!c.attrs<ConvOpAttrs>().narrow, c.where(), "narrow is for conv2d alone. Use cast() after it.");
+}
 
 void check_gradient(const ShapeContext& c, size_t i, const ConvProblem& problem) {
   check_same_shape(c, "dy", c.in[i].shape, "the convolution", problem.y_shape());
@@ -83,6 +90,7 @@ int64_t transposed_size(const ShapeContext& c, int axis, int64_t size, int64_t w
 
 std::vector<TensorSpec> grad_input_shape(const ShapeContext& c) {
   const auto& a = c.attrs<ConvOpAttrs>();
+  check_not_narrow(c);
   check_image(c, 0);
   const Shape kernel = kernel_shape(c), asked = asked_shape(c), &dy = c.in[0].shape;
   const DataFormat format = a.conv.data_format;
@@ -104,6 +112,7 @@ std::vector<TensorSpec> grad_input_shape(const ShapeContext& c) {
 
 std::vector<TensorSpec> grad_kernel_shape(const ShapeContext& c) {
   const auto& a = c.attrs<ConvOpAttrs>();
+  check_not_narrow(c);
   check_image(c, 0);
   check_image(c, 1);
   c.check_same_dtype(1, 0);

@@ -70,7 +70,7 @@ onednn::ConvDesc library_conv(const ConvProblem& p, ConvDirection direction, con
           .x = x_layout(gives_x ? p.result_dtype() : p.dtype),
           .weights = weights.is_null() ? Layout::any(kernel_dims(p), p.kernel_dtype(direction)) : weights,
           .y = image_layout(p, h.out, w.out, p.out_channels, gives_y ? p.result_dtype() : p.dtype),
-          .bias = has_bias ? Layout({p.out_channels}, p.result_dtype()) : Layout(),
+          .bias = has_bias ? Layout({p.out_channels}, p.sum_dtype()) : Layout(),
           .factors = p.dtype,
           .factor_x = gives_x && p.dtype == bf16 ? x_layout(bf16) : Layout(),
           .stride = {h.stride, w.stride},

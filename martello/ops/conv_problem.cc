@@ -51,7 +51,9 @@ ConvProblem conv_problem(ConvDirection direction, const std::string& where, std:
   const Shape& kernel = attrs.packing.is_packed()                 ? attrs.packing.kernel
                         : direction == ConvDirection::grad_kernel ? out[0].shape
                                                                   : in[1].shape;
-  return ConvProblem(where, {.shape = x.shape, .dtype = in[0].dtype}, kernel, attrs.conv);
+  ConvProblem problem(where, {.shape = x.shape, .dtype = in[0].dtype}, kernel, attrs.conv);
+  problem.is_narrow = attrs.narrow;
+  return problem;
 }
 
 bool ConvProblem::has_no_elements() const { return batch == 0 || in_channels == 0 || out_channels == 0; }

@@ -71,7 +71,8 @@ class LayoutPass {
                                  .device = {},
                                  .subgraphs = nullptr,
                                  .communicator = nullptr};
-    return {direction, attrs.conv, problem.x_shape(), internal::choose_packing(kernel_plan, direction), attrs.widen};
+    return {direction,   attrs.conv,  problem.x_shape(), internal::choose_packing(kernel_plan, direction),
+            attrs.widen, attrs.narrow};
   }
 
   // The copy rounds f32 to bf16 by itself.

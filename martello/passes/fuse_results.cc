@@ -2,7 +2,7 @@
 //   %y = batch_norm_training(%x, ...)  %r = relu(%y)                             =>  batch_norm_training(%x, ...)
 //   {relu} %g = relu_grad(%r, %dy)  %dx = batch_norm_training_grad(%x, ..., %g)         =>  ..._grad(%x, ..., %dy)
 //   {relu} %y = batch_norm_training(%x, ...)  %p = cast(%y) {dtype=bf16}                =>  batch_norm_training(...)
-//   {narrow}
+//   {narrow}, and a convolution of bf16 likewise
 #include <martello/ops/activation.h>
 #include <martello/ops/batch_norm.h>
 #include <martello/ops/cast.h>

@@ -1,8 +1,12 @@
 // Products of bf16 numbers, when the session asked for them and the op can (OpDef::widened); sums and results stay f32:
 //   %y = matmul(%a, %b)  =>  %p = cast(%a) {dtype=bf16}  %q = cast(%b) {dtype=bf16}  %y = matmul(%p, %q) {widen=true}
+// A batch norm reads a convolution of them as bf16, and so does its gradient, each of them twice:
+//   %n = batch_norm_training(%y, ...)  =>  %r = cast(%y) {dtype=bf16}  %n = batch_norm_training(%r, ...) {widen=true}
 #include <martello/base/error.h>
 #include <martello/kernel/cpu/onednn.h>
+#include <martello/ops/batch_norm.h>
 #include <martello/ops/cast.h>
+#include <martello/ops/internal/conv_attrs.h>
 #include <martello/passes/internal/precision_level.h>
 #include <martello/passes/internal/rewrite.h>
 
@@ -44,12 +48,17 @@ std::optional<Attrs> find_widened(const OpNode& node, int threads) {
   return node.def->widened({.op = node.info(), .in = in, .out = out, .attributes = &node.attrs, .threads = threads});
 }
 
+bool is_widened_conv(Tensor t) {
+  return t.node()->def == &op_conv2d && t.node()->attrs.get<internal::ConvOpAttrs>().widen && t.dtype() == f32;
+}
+
 class PrecisionPass {
  public:
   explicit PrecisionPass(PlanGraph& plan) : rewrite_(plan), threads_(plan.threads) {}
 
   // Whether the node was changed.
   bool visit(OpNode& node) {
+    if (node.def == &op_batch_norm_training || node.def == &op_batch_norm_training_grad) return visit_norm(node);
     auto attrs = find_widened(node, threads_);
     if (!attrs) return false;
     std::vector<Tensor> inputs = node.inputs;
@@ -58,6 +67,15 @@ class PrecisionPass {
   }
 
  private:
+  bool visit_norm(OpNode& node) {
+    BatchNormAttrs attrs = node.attrs.get<BatchNormAttrs>();
+    if (attrs.data_format != DataFormat::nhwc || !is_widened_conv(node.inputs[0])) return false;
+    attrs.widen = true;
+    std::vector<Tensor> inputs = node.inputs;
+    inputs[0] = narrowed(inputs[0]);
+    return rewrite_.become(node, *node.def, std::move(inputs), Attrs(attrs));
+  }
+
   // One cast per tensor, where the tensor is made.
   Tensor narrowed(Tensor t) {
     auto& list = casts_[t.node()->id];

@@ -125,6 +125,34 @@ TEST(lower_precision, keeps_the_bias_of_a_convolution_in_f32) {
     %y = conv2d(%x/bf16, %w/bf16, %bias) {activation=relu, widen=true})"));
 }
 
+// Batch norms read what bf16 products give as bf16, by one cast, which fusion leaves to the convolution.
+TEST(lower_precision, rounds_convolutions_for_batch_norms) {
+  if (!onednn::has_bf16()) GTEST_SKIP() << "needs AVX-512";
+  const std::string norms = str(kImages, "%g = placeholder() {shape=[48]}");
+  const std::string before = str(norms, R"(
+    %y = conv2d(%x, %w) {stride_h=2, stride_w=2}
+    %n = batch_norm_training(%y, %g, %g)
+    %d = batch_norm_training_grad(%y, %g, %g, %n:1, %n:2, %dy))");
+  expect_lowered(before, {"n", "d"}, str(norms, R"(
+    %x/bf16 = cast(%x) {dtype=bf16}
+    %w/bf16 = cast(%w) {dtype=bf16}
+    %y = conv2d(%x/bf16, %w/bf16) {stride_h=2, stride_w=2, widen=true}
+    %y/bf16 = cast(%y) {dtype=bf16}
+    %n = batch_norm_training(%y/bf16, %g, %g) {widen=true}
+    %d = batch_norm_training_grad(%y/bf16, %g, %g, %n:1, %n:2, %dy) {widen=true})"));
+  PlanGraph plan = parse_plan(before, {"n", "d"});
+  lower_to_bf16(plan);
+  fuse(plan);
+  EXPECT_CONTAINS(plan_text(plan), "widen=true, narrow=true}");
+  EXPECT_EQ(plan_text(plan).find("%y/bf16"), std::string::npos) << plan_text(plan);
+}
+
+TEST(lower_precision, leaves_batch_norms_of_anything_else) {
+  expect_kept(
+      "%x = placeholder() {shape=[4, 7, 7, 48]} %g = placeholder() {shape=[48]} %n = batch_norm_training(%x, %g, %g)",
+      {"n"});
+}
+
 // Sums too short to gain, depthwise ones, none, and what only loops of our own compute.
 TEST(lower_precision, leaves_convolutions_that_gain_nothing) {
   expect_kept(R"(

@@ -25,18 +25,19 @@ struct ChannelSlope {
   const T *a, *b, *c;
 };
 
-template <class T>
+// x is T, or the bits of bf16.
+template <class T, class X = T>
 struct ColumnLoops {
   // Mean and sum of squared distances from it; 0 for a column of nothing.
-  void (*moments)(const T* x, const ColumnBlock&, T* mean, T* squares);
-  void (*normalize)(const T* x, T* y, const ColumnBlock&, const ChannelAffine<T>&, bool streaming);
+  void (*moments)(const X* x, const ColumnBlock&, T* mean, T* squares);
+  void (*normalize)(const X* x, T* y, const ColumnBlock&, const ChannelAffine<T>&, bool streaming);
   // Sums of dy and of dy (x - mean).
-  void (*gradient_sums)(const T* x, const T* dy, const ColumnBlock&, const ChannelAffine<T>&, T* sum, T* product);
-  void (*gradient)(const T* x, const T* dy, T* dx, const ColumnBlock&, const ChannelAffine<T>&, const ChannelSlope<T>&,
+  void (*gradient_sums)(const X* x, const T* dy, const ColumnBlock&, const ChannelAffine<T>&, T* sum, T* product);
+  void (*gradient)(const X* x, const T* dy, T* dx, const ColumnBlock&, const ChannelAffine<T>&, const ChannelSlope<T>&,
                    bool streaming);
   // The same with results in bf16; null unless T is float.
-  void (*normalize_bf16)(const T* x, uint16_t* y, const ColumnBlock&, const ChannelAffine<T>&, bool streaming);
-  void (*gradient_bf16)(const T* x, const T* dy, uint16_t* dx, const ColumnBlock&, const ChannelAffine<T>&,
+  void (*normalize_bf16)(const X* x, uint16_t* y, const ColumnBlock&, const ChannelAffine<T>&, bool streaming);
+  void (*gradient_bf16)(const X* x, const T* dy, uint16_t* dx, const ColumnBlock&, const ChannelAffine<T>&,
                         const ChannelSlope<T>&, bool streaming);
   // Moments of `count` more elements are merged into those of `before`, n of them side by side. What was there before
   // is not looked at when `before` is 0.
@@ -56,11 +57,12 @@ struct RowLoops {
 };
 
 MARTELLO_PER_ISA(extern const ColumnLoops<float> column_loops_f32; extern const ColumnLoops<double> column_loops_f64;
+                 extern const ColumnLoops<float, uint16_t> column_loops_bf16;
                  extern const RowLoops<float> row_loops_f32; extern const RowLoops<double> row_loops_f64;)
 
 // Those of this machine.
-template <class T>
-const ColumnLoops<T>& column_loops();
+template <class T, class X = T>
+const ColumnLoops<T, X>& column_loops();
 template <class T>
 const RowLoops<T>& row_loops();
 

@@ -11,7 +11,8 @@ struct ChannelNumbers {
   T *mean, *scale, *beta;
   T *a = nullptr, *b = nullptr, *c = nullptr;
 
-  ChannelNumbers(Scratch& scratch, const ChannelPass<T>& pass, bool has_slope) {
+  template <class X>
+  ChannelNumbers(Scratch& scratch, const ChannelPass<T, X>& pass, bool has_slope) {
     const int64_t numbers = checked_mul(pass.segments(), pass.channels()),
                   width = checked_mul(pass.segments(), pass.width());
     partials = scratch.take<double>(pass.partials());
@@ -21,7 +22,8 @@ struct ChannelNumbers {
     if (!has_slope) return;
     for (T** array : {&a, &b, &c}) *array = scratch.take<T>(width);
   }
-  static int64_t bytes(const ChannelPass<T>& pass, bool has_slope) {
+  template <class X>
+  static int64_t bytes(const ChannelPass<T, X>& pass, bool has_slope) {
     Scratch counter;
     ChannelNumbers(counter, pass, has_slope);
     return counter.bytes();
@@ -29,10 +31,12 @@ struct ChannelNumbers {
 
   cpu::ChannelAffine<T> affine(bool relu) const { return {mean, scale, beta, relu}; }
   cpu::ChannelSlope<T> slope() const { return {a, b, c}; }
-  void repeat_affine(const ChannelPass<T>& pass) const {
+  template <class X>
+  void repeat_affine(const ChannelPass<T, X>& pass) const {
     for (T* array : {mean, scale, beta}) pass.repeat(array);
   }
-  void repeat_slope(const ChannelPass<T>& pass) const {
+  template <class X>
+  void repeat_slope(const ChannelPass<T, X>& pass) const {
     for (T* array : {a, b, c}) pass.repeat(array);
   }
 };

@@ -1,4 +1,5 @@
 #include <martello/base/checked.h>
+#include <martello/base/error.h>
 #include <martello/base/threads.h>
 #include <martello/kernel/cpu/caches.h>
 #include <martello/ops/internal/axis_view.h>
@@ -6,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <limits>
 #include <numeric>
 
@@ -40,18 +40,19 @@ ChannelSlope<T> operator+(const ChannelSlope<T>& q, int64_t i) {
 }
 
 // Results go past the caches where these do not hold them beside what is read, unless they take its place.
-template <class T, class Y>
-bool streams(std::initializer_list<const T*> read, const Y* y, int64_t elements) {
-  const auto is_y = [y](const T* x) { return static_cast<const void*>(x) == y; };
-  const auto bytes = static_cast<int64_t>(read.size() * sizeof(T) + sizeof(Y));
-  return std::ranges::none_of(read, is_y) && elements * bytes > cpu::last_level_cache_bytes();
+template <class Y, class... Read>
+bool streams(int64_t elements, const Y* y, const Read*... read) {
+  const auto is_y = [y](const void* x) { return x == y; };
+  const auto bytes = static_cast<int64_t>((sizeof(Y) + ... + sizeof(Read)));
+  return !(is_y(read) || ...) && elements * bytes > cpu::last_level_cache_bytes();
 }
 
 }  // namespace
 
-template <class T>
-ChannelPass<T>::ChannelPass(const ChannelView& view) : view_(view) {
+template <class T, class X>
+ChannelPass<T, X>::ChannelPass(const ChannelView& view) : view_(view) {
   view_.is_last = view.is_last || view.pixels == 1;
+  MARTELLO_ASSERT(view_.is_last || (std::is_same_v<T, X>), "[norm] reads bf16 with channels innermost only.");
   count_ = checked_mul(view_.images, view_.pixels);
   checked_product(std::array{view_.segments, count_, view_.channels});
   width_ = view_.channels;
@@ -64,24 +65,24 @@ ChannelPass<T>::ChannelPass(const ChannelView& view) : view_(view) {
   blocks_ = block_rows_ > 0 ? ceil_div(count_, block_rows_) : 0;
 }
 
-template <class T>
-int64_t ChannelPass<T>::partials() const {
+template <class T, class X>
+int64_t ChannelPass<T, X>::partials() const {
   return checked_product(std::array{view_.segments, blocks_, int64_t{2}, view_.channels});
 }
 
-template <class T>
-void ChannelPass<T>::repeat(T* numbers) const {
+template <class T, class X>
+void ChannelPass<T, X>::repeat(T* numbers) const {
   for (int64_t s = 0; s < view_.segments; ++s, numbers += width_)
     for (int64_t i = view_.channels; i < width_; ++i) numbers[i] = numbers[i - view_.channels];
 }
 
-template <class T>
-int64_t ChannelPass<T>::block_count(int64_t block) const {
+template <class T, class X>
+int64_t ChannelPass<T, X>::block_count(int64_t block) const {
   return view_.is_last ? std::min(block_rows_, count_ - block * block_rows_) : view_.pixels;
 }
 
-template <class T>
-typename ChannelPass<T>::Item ChannelPass<T>::item(int64_t i, double* partials) const {
+template <class T, class X>
+typename ChannelPass<T, X>::Item ChannelPass<T, X>::item(int64_t i, double* partials) const {
   const int64_t column = i % stretches_ * kStretch, piece = i / stretches_;
   const int64_t segment = piece / blocks_, block = piece % blocks_, rows = block_count(block);
   const int64_t merged = width_ / view_.channels, c = view_.channels;
@@ -92,17 +93,17 @@ typename ChannelPass<T>::Item ChannelPass<T>::item(int64_t i, double* partials) 
 }
 
 // In reverse order: what the pass before read last is still in the caches.
-template <class T>
+template <class T, class X>
 template <class F>
-void ChannelPass<T>::for_items(double* partials, int threads, F f) const {
+void ChannelPass<T, X>::for_items(double* partials, int threads, F f) const {
   const int64_t n = items();
   parallel_for(threads, n, [&](int64_t i) { f(item(partials ? i : n - 1 - i, partials)); });
 }
 
 // Calls f(first element, number, partial) for rows of pixels.
-template <class T>
+template <class T, class X>
 template <class F>
-void ChannelPass<T>::for_rows(double* partials, int threads, F f) const {
+void ChannelPass<T, X>::for_rows(double* partials, int threads, F f) const {
   const int64_t c = view_.channels, rows = view_.segments * view_.images * c, chunk = rows_per_chunk(view_.pixels);
   const int64_t chunks = ceil_div(rows, chunk);
   parallel_for(threads, chunks, [&](int64_t i) {
@@ -113,9 +114,9 @@ void ChannelPass<T>::for_rows(double* partials, int threads, F f) const {
 }
 
 // merge(block, channels, partial, first number, second number) for each block of a segment, in order.
-template <class T>
+template <class T, class X>
 template <class F>
-void ChannelPass<T>::gather(const double* partials, double* first, double* second, int threads, F merge) const {
+void ChannelPass<T, X>::gather(const double* partials, double* first, double* second, int threads, F merge) const {
   constexpr int64_t kChannels = 64;
   const int64_t c = view_.channels, groups = ceil_div(c, kChannels);
   parallel_for(threads, view_.segments * groups, [&](int64_t i) {
@@ -126,14 +127,14 @@ void ChannelPass<T>::gather(const double* partials, double* first, double* secon
   });
 }
 
-template <class T>
-void ChannelPass<T>::piece_moments(const T* x, double* partials, int threads) const {
+template <class T, class X>
+void ChannelPass<T, X>::piece_moments(const X* x, double* partials, int threads) const {
   const int64_t c = view_.channels;
   if (!view_.is_last)
     return for_rows(partials, threads, [&](int64_t at, int64_t, double* partial) {
-      cpu::row_loops<T>().moments(x + at, view_.pixels, partial, partial + c);
+      cpu::row_loops<T>().moments(rows_of(x) + at, view_.pixels, partial, partial + c);
     });
-  const auto& loops = cpu::column_loops<T>();
+  const auto& loops = cpu::column_loops<T, X>();
   for_items(partials, threads, [&](const Item& item) {
     alignas(64) T m[kStretch], q[kStretch];
     loops.moments(x + item.at, item.block, m, q);
@@ -147,8 +148,8 @@ void ChannelPass<T>::piece_moments(const T* x, double* partials, int threads) co
   });
 }
 
-template <class T>
-void ChannelPass<T>::moments(const T* x, double* partials, double* mean, double* squares, int threads) const {
+template <class T, class X>
+void ChannelPass<T, X>::moments(const X* x, double* partials, double* mean, double* squares, int threads) const {
   const int64_t c = view_.channels, none = count_ > 0 ? 0 : view_.segments * c;
   std::fill_n(mean, none, std::numeric_limits<double>::quiet_NaN());
   std::fill_n(squares, none, std::numeric_limits<double>::quiet_NaN());
@@ -161,17 +162,17 @@ void ChannelPass<T>::moments(const T* x, double* partials, double* mean, double*
   });
 }
 
-template <class T>
-void ChannelPass<T>::piece_sums(const T* x, const T* dy, const ChannelAffine<T>& p, double* partials, int threads,
-                                T* dx, const ChannelSlope<T>& q) const {
+template <class T, class X>
+void ChannelPass<T, X>::piece_sums(const X* x, const T* dy, const ChannelAffine<T>& p, double* partials, int threads,
+                                   T* dx, const ChannelSlope<T>& q) const {
   const int64_t c = view_.channels;
   if (!view_.is_last)
     return for_rows(partials, threads, [&](int64_t at, int64_t i, double* partial) {
       const auto& loops = cpu::row_loops<T>();
-      loops.gradient_sums(x + at, dy + at, view_.pixels, p + i, partial, partial + c);
-      if (dx) loops.gradient(x + at, dy + at, dx + at, view_.pixels, p + i, q + i, false);
+      loops.gradient_sums(rows_of(x) + at, dy + at, view_.pixels, p + i, partial, partial + c);
+      if (dx) loops.gradient(rows_of(x) + at, dy + at, dx + at, view_.pixels, p + i, q + i, false);
     });
-  const auto& loops = cpu::column_loops<T>();
+  const auto& loops = cpu::column_loops<T, X>();
   for_items(partials, threads, [&](const Item& item) {
     alignas(64) T s[kStretch], products[kStretch];
     const int64_t at = item.at, i = item.number, columns = std::min(item.block.width, c);
@@ -186,9 +187,9 @@ void ChannelPass<T>::piece_sums(const T* x, const T* dy, const ChannelAffine<T>&
   });
 }
 
-template <class T>
-void ChannelPass<T>::gradient_sums(const T* x, const T* dy, const ChannelAffine<T>& p, double* partials, double* sum,
-                                   double* product, int threads, T* dx, const ChannelSlope<T>& slope) const {
+template <class T, class X>
+void ChannelPass<T, X>::gradient_sums(const X* x, const T* dy, const ChannelAffine<T>& p, double* partials, double* sum,
+                                      double* product, int threads, T* dx, const ChannelSlope<T>& slope) const {
   const int64_t c = view_.channels;
   piece_sums(x, dy, p, partials, threads, dx, slope);
   std::fill_n(sum, view_.segments * c, 0.0);
@@ -200,52 +201,54 @@ void ChannelPass<T>::gradient_sums(const T* x, const T* dy, const ChannelAffine<
   });
 }
 
-template <class T>
-void ChannelPass<T>::normalize(const T* x, T* y, const ChannelAffine<T>& p, int threads) const {
-  const bool streaming = streams({x}, y, view_.segments * count_ * view_.channels);
+template <class T, class X>
+void ChannelPass<T, X>::normalize(const X* x, T* y, const ChannelAffine<T>& p, int threads) const {
+  const bool streaming = streams(view_.segments * count_ * view_.channels, y, x);
   if (view_.is_last)
     for_items(nullptr, threads, [&](const Item& item) {
-      cpu::column_loops<T>().normalize(x + item.at, y + item.at, item.block, p + item.number, streaming);
+      cpu::column_loops<T, X>().normalize(x + item.at, y + item.at, item.block, p + item.number, streaming);
     });
   else
     for_rows(nullptr, threads, [&](int64_t at, int64_t number, double*) {
-      cpu::row_loops<T>().normalize(x + at, y + at, view_.pixels, p + number, streaming);
+      cpu::row_loops<T>().normalize(rows_of(x) + at, y + at, view_.pixels, p + number, streaming);
     });
 }
 
-template <class T>
-void ChannelPass<T>::normalize_bf16(const T* x, uint16_t* y, const ChannelAffine<T>& p, int threads) const {
-  const bool streaming = streams({x}, y, view_.segments * count_ * view_.channels);
+template <class T, class X>
+void ChannelPass<T, X>::normalize_bf16(const X* x, uint16_t* y, const ChannelAffine<T>& p, int threads) const {
+  const bool streaming = streams(view_.segments * count_ * view_.channels, y, x);
   for_items(nullptr, threads, [&](const Item& i) {
-    cpu::column_loops<T>().normalize_bf16(x + i.at, y + i.at, i.block, p + i.number, streaming);
+    cpu::column_loops<T, X>().normalize_bf16(x + i.at, y + i.at, i.block, p + i.number, streaming);
   });
 }
 
-template <class T>
-void ChannelPass<T>::gradient_bf16(const T* x, const T* dy, uint16_t* dx, const ChannelAffine<T>& p,
-                                   const ChannelSlope<T>& q, int threads) const {
-  const bool streaming = streams({x, dy}, dx, view_.segments * count_ * view_.channels);
+template <class T, class X>
+void ChannelPass<T, X>::gradient_bf16(const X* x, const T* dy, uint16_t* dx, const ChannelAffine<T>& p,
+                                      const ChannelSlope<T>& q, int threads) const {
+  const bool streaming = streams(view_.segments * count_ * view_.channels, dx, x, dy);
   for_items(nullptr, threads, [&](const Item& i) {
-    cpu::column_loops<T>().gradient_bf16(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number,
-                                         streaming);
+    cpu::column_loops<T, X>().gradient_bf16(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number,
+                                            streaming);
   });
 }
 
-template <class T>
-void ChannelPass<T>::gradient(const T* x, const T* dy, T* dx, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
-                              int threads) const {
-  const bool streaming = streams({x, dy}, dx, view_.segments * count_ * view_.channels);
+template <class T, class X>
+void ChannelPass<T, X>::gradient(const X* x, const T* dy, T* dx, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
+                                 int threads) const {
+  const bool streaming = streams(view_.segments * count_ * view_.channels, dx, x, dy);
   if (view_.is_last)
     for_items(nullptr, threads, [&](const Item& i) {
-      cpu::column_loops<T>().gradient(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number, streaming);
+      cpu::column_loops<T, X>().gradient(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number,
+                                         streaming);
     });
   else
     for_rows(nullptr, threads, [&](int64_t at, int64_t i, double*) {
-      cpu::row_loops<T>().gradient(x + at, dy + at, dx + at, view_.pixels, p + i, q + i, streaming);
+      cpu::row_loops<T>().gradient(rows_of(x) + at, dy + at, dx + at, view_.pixels, p + i, q + i, streaming);
     });
 }
 
 template class ChannelPass<float>;
+template class ChannelPass<float, uint16_t>;
 template class ChannelPass<double>;
 
 }  // namespace martello::internal

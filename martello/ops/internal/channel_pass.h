@@ -2,6 +2,7 @@
 #include <martello/ops/internal/channel_loops.h>
 
 #include <cstdint>
+#include <type_traits>
 
 // One pass over a batch in which elements share numbers (mean, scale ...) by segment and channel. Work is cut by sizes
 // only and sums of pieces meet in f64 in one order, so that results do not depend on the threads.
@@ -13,7 +14,8 @@ struct ChannelView {
   bool is_last = true;
 };
 
-template <class T>
+// x is T; or the bits of bf16, channels innermost.
+template <class T, class X = T>
 class ChannelPass {
  public:
   explicit ChannelPass(const ChannelView& view);
@@ -29,17 +31,17 @@ class ChannelPass {
   int64_t partials() const;
 
   // Into [segments, channels]: mean and sum of squared distances from it; NaN for no elements.
-  void moments(const T* x, double* partials, double* mean, double* squares, int threads) const;
-  void normalize(const T* x, T* y, const cpu::ChannelAffine<T>& p, int threads) const;
+  void moments(const X* x, double* partials, double* mean, double* squares, int threads) const;
+  void normalize(const X* x, T* y, const cpu::ChannelAffine<T>& p, int threads) const;
   // Into bf16: channels innermost, T is float.
-  void normalize_bf16(const T* x, uint16_t* y, const cpu::ChannelAffine<T>& p, int threads) const;
+  void normalize_bf16(const X* x, uint16_t* y, const cpu::ChannelAffine<T>& p, int threads) const;
   // Into [segments, channels]: sums of dy and of dy (x - mean). With dx: in the same pass, where dx does not depend on
   // these sums.
-  void gradient_sums(const T* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, double* sum,
+  void gradient_sums(const X* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, double* sum,
                      double* product, int threads, T* dx = nullptr, const cpu::ChannelSlope<T>& q = {}) const;
-  void gradient(const T* x, const T* dy, T* dx, const cpu::ChannelAffine<T>& p, const cpu::ChannelSlope<T>& q,
+  void gradient(const X* x, const T* dy, T* dx, const cpu::ChannelAffine<T>& p, const cpu::ChannelSlope<T>& q,
                 int threads) const;
-  void gradient_bf16(const T* x, const T* dy, uint16_t* dx, const cpu::ChannelAffine<T>& p,
+  void gradient_bf16(const X* x, const T* dy, uint16_t* dx, const cpu::ChannelAffine<T>& p,
                      const cpu::ChannelSlope<T>& q, int threads) const;
 
  private:
@@ -48,6 +50,11 @@ class ChannelPass {
     double* partial;     // two rows of numbers, `channels` apart
     cpu::ColumnBlock block;
   };
+  // x as the loops over rows of pixels take it; these are not there for bf16.
+  static const T* rows_of(const X* x) {
+    if constexpr (std::is_same_v<T, X>) return x;
+    else return nullptr;
+  }
   Item item(int64_t i, double* partials) const;
   int64_t items() const { return view_.segments * blocks_ * stretches_; }
   int64_t block_count(int64_t block) const;
@@ -56,8 +63,8 @@ class ChannelPass {
   template <class F>
   void for_rows(double* partials, int threads, F f) const;
   // What moments and gradient_sums begin with: the numbers of each piece.
-  void piece_moments(const T* x, double* partials, int threads) const;
-  void piece_sums(const T* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, int threads, T* dx,
+  void piece_moments(const X* x, double* partials, int threads) const;
+  void piece_sums(const X* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, int threads, T* dx,
                   const cpu::ChannelSlope<T>& q) const;
   template <class F>
   void gather(const double* partials, double* first, double* second, int threads, F merge) const;

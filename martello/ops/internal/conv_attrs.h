@@ -31,7 +31,8 @@ struct ConvOpAttrs {
   Shape shape = {};                                      // of the gradient, as far as its inputs do not say it
   LinearActivation activation = LinearActivation::none;  // of conv2d, after the bias
   KernelPacking packing = {};
-  bool widen = false;  // inputs 0 and 1 are bf16; bias, sums and result f32
+  bool widen = false;   // inputs 0 and 1 are bf16; bias, sums and result f32
+  bool narrow = false;  // of conv2d with `widen`, without activation: the result is rounded to bf16
   bool operator==(const ConvOpAttrs&) const = default;
   static void fields(auto& self, auto&& f) {
     Conv2DAttrs::fields(self.conv, f);
@@ -39,6 +40,7 @@ struct ConvOpAttrs {
     f("activation", self.activation);
     KernelPacking::fields(self.packing, f);
     f("widen", self.widen);
+    f("narrow", self.narrow);
   }
 };
 
@@ -48,13 +50,15 @@ struct ConvProblem {
   int64_t groups = 1;
   WindowAxis axes[2] = {};
   DataFormat format = DataFormat::nhwc;
-  DType dtype = f32;  // of the two tensors that are multiplied
+  DType dtype = f32;       // of the two tensors that are multiplied
+  bool is_narrow = false;  // bf16 gives bf16
 
   // `where` begins the text of errors: sizes that do not fit, windows that fit nowhere.
   ConvProblem(const std::string& where, const TensorSpec& x, const Shape& kernel, const Conv2DAttrs& attrs);
   Shape x_shape() const { return image_shape(axes[0].in, axes[1].in, in_channels); }
   Shape y_shape() const { return image_shape(axes[0].out, axes[1].out, out_channels); }
-  DType result_dtype() const { return dtype == bf16 ? f32 : dtype; }
+  DType sum_dtype() const { return dtype == bf16 ? f32 : dtype; }
+  DType result_dtype() const { return is_narrow ? bf16 : sum_dtype(); }
   DType kernel_dtype(ConvDirection direction) const {
     return direction == ConvDirection::grad_kernel ? result_dtype() : dtype;
   }

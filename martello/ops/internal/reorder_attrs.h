@@ -10,7 +10,8 @@ struct ReorderAttrs {
   Conv2DAttrs conv = {};
   Shape x = {};
   KernelPacking packing = {};
-  bool widen = false;  // of the convolution: the packed kernel is bf16, but for grad_kernel
+  bool widen = false;   // of the convolution: the packed kernel is bf16, but for grad_kernel
+  bool narrow = false;  // of the convolution
   bool operator==(const ReorderAttrs&) const = default;
   static void fields(auto& self, auto&& f) {
     f("direction", self.direction);
@@ -18,6 +19,7 @@ struct ReorderAttrs {
     f("x", self.x);
     KernelPacking::fields(self.packing, f);
     f("widen", self.widen);
+    f("narrow", self.narrow);
   }
 };
 }  // namespace martello::internal
