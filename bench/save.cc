@@ -38,10 +38,12 @@ double seconds_of(const std::function<void()>& call) {
 }
 
 void write_plainly(const std::string& path, const mt::Checkpoint& c) {
-  mt::AppendFile file(path);
+  FILE* file = std::fopen(path.c_str(), "wb");
   for (const mt::NamedTensor& t : c.variables)
-    file.append({reinterpret_cast<const char*>(t.value.raw()), static_cast<size_t>(t.value.num_bytes())});
-  file.sync();
+    std::fwrite(t.value.raw(), 1, static_cast<size_t>(t.value.num_bytes()), file);
+  std::fflush(file);
+  fsync(fileno(file));
+  std::fclose(file);
 }
 
 }  // namespace

@@ -46,6 +46,11 @@ void AppendFile::append(std::string_view bytes) {
     }
   }
   size_ += static_cast<int64_t>(bytes.size());
+  // The disk begins while the next bytes are made, so that a sync at the end has less to wait for.
+  constexpr size_t kLarge = 1 << 20;
+  if (bytes.size() >= kLarge)
+    sync_file_range(file_, size_ - static_cast<int64_t>(bytes.size()), static_cast<int64_t>(bytes.size()),
+                    SYNC_FILE_RANGE_WRITE);
 }
 
 void AppendFile::sync() {

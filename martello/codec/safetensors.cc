@@ -21,8 +21,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
 constexpr int64_t kLengthBytes = 8, kMostExtraBytes = 64 << 20;
-// How much is written or read at once: what waits for it is told often enough, and it stays in the cache.
-constexpr size_t kPieceBytes = 4 << 20;
+// How much is written at once, so that whoever wants to end it is asked often; and read, so that it stays in the cache.
+constexpr size_t kPieceBytes = 4 << 20, kReadBytes = 256 << 10;
 
 std::string_view bytes_of(const HostTensor& t) {
   return {reinterpret_cast<const char*>(t.raw()), static_cast<size_t>(t.num_bytes())};
@@ -158,7 +158,7 @@ void SafetensorsFile::check_tensor(const Entry& entry, uint32_t crc) const {
 }
 
 uint32_t SafetensorsFile::checksum_at(const Entry& entry) const {
-  std::string piece(std::min<size_t>(kPieceBytes, static_cast<size_t>(entry.end - entry.begin)), '\0');
+  std::string piece(std::min<size_t>(kReadBytes, static_cast<size_t>(entry.end - entry.begin)), '\0');
   uint32_t crc = 0;
   for (int64_t at = entry.begin; at < entry.end; at += static_cast<int64_t>(piece.size())) {
     const auto bytes = std::min(static_cast<int64_t>(piece.size()), entry.end - at);
