@@ -137,7 +137,7 @@ TEST(conv2d_bf16, takes_packed_kernels) {
 // Of each forward convolution that the library has: with the kernel as it is, and packed for it.
 TEST(conv2d_bf16, has_the_bits_of_a_cast_after_it) {
   int library = 0;
-  for (const Case& c : cases()) {
+  for (const ConvCase& c : cases()) {
     const Call call = calls_of(c)[0];
     if (!internal::is_for_library(problem_of(c, bf16))) continue;
     ++library;
