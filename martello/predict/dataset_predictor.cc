@@ -20,10 +20,10 @@ std::string_view last_part(std::string_view name) { return name.substr(name.rfin
 
 }  // namespace
 
-SimpleDatasetPredictor::SimpleDatasetPredictor(PredictConfig config, DataFlowRef flow, SourceLine line)
-    : SimpleDatasetPredictor(OfflinePredictor(std::move(config), line), std::move(flow), line) {}
+SimpleDatasetPredictor::SimpleDatasetPredictor(PredictConfig config, const DataFlowRef& flow, SourceLine line)
+    : SimpleDatasetPredictor(OfflinePredictor(std::move(config), line), flow, line) {}
 
-SimpleDatasetPredictor::SimpleDatasetPredictor(OnlinePredictor predictor, DataFlowRef flow, SourceLine line)
+SimpleDatasetPredictor::SimpleDatasetPredictor(OnlinePredictor predictor, const DataFlowRef& flow, SourceLine line)
     : predictor_(std::move(predictor)), flow_(checked(flow, line)) {}
 
 HostTensors SimpleDatasetPredictor::inputs_of(const Datapoint& datapoint) const {

@@ -13,8 +13,8 @@ namespace martello {
 // gives the inputs by their names, one without gives them in order.
 class SimpleDatasetPredictor {
  public:
-  SimpleDatasetPredictor(PredictConfig config, DataFlowRef flow, SourceLine line = SourceLine::current());
-  SimpleDatasetPredictor(OnlinePredictor predictor, DataFlowRef flow, SourceLine line = SourceLine::current());
+  SimpleDatasetPredictor(PredictConfig config, const DataFlowRef& flow, SourceLine line = SourceLine::current());
+  SimpleDatasetPredictor(OnlinePredictor predictor, const DataFlowRef& flow, SourceLine line = SourceLine::current());
 
   // Calls f(datapoint, outputs) for each datapoint; from the beginning each time.
   void for_each(const std::function<void(const Datapoint&, HostTensors)>& f) const;
