@@ -1,8 +1,10 @@
 // What predictors cost.
-//   martello_predict_bench                  the convnet, batch 1: a predictor, a frozen one, and what their calls add to
-//                                           a bare session; then 64 client threads of a MultiThreadAsyncPredictor against
-//                                           one thread, and against 64 threads, that predict one by one
+//   martello_predict_bench                  the convnet, batch 1: a predictor, a frozen one, and what their calls add
+//   to
+//                                           a bare session; then 64 client threads of a MultiThreadAsyncPredictor
+//                                           against one thread, and against 64 threads, that predict one by one
 //   martello_predict_bench mnist_predict    the first of these as lines for peers/run.py
+//   martello_predict_bench trace            its nodes with their best times, and the kernels that were chosen
 #include "memory.h"
 #include "timing.h"
 
@@ -80,6 +82,23 @@ int print_figure() {
   return 0;
 }
 
+int trace() {
+  const mt::OfflinePredictor predict(convnet_config());
+  const mt::Feeds feeds = {{predict.inputs()[0], image_of({1, 28, 28, 1})}};
+  std::vector<mt::TraceEvent> best;
+  for (int i = 0; i < 200; ++i) {
+    mt::RunTrace run;
+    predict.session()->run_traced(predict.outputs(), feeds, run);
+    if (best.empty()) best = run.events;
+    for (size_t e = 0; e < best.size(); ++e)
+      best[e].duration_us = std::min(best[e].duration_us, run.events[e].duration_us);
+  }
+  for (const mt::TraceEvent& e : best) std::printf("%8.1f us  %-20s %s\n", e.duration_us, e.op.c_str(), e.node.c_str());
+  for (const std::string& line : predict.session()->plan_report(predict.outputs(), feeds).implementations)
+    std::printf("%s\n", line.c_str());
+  return 0;
+}
+
 int compare_clients(const mt::OnlinePredictor& model) {
   mt::MultiThreadAsyncPredictor async({mt::OnlinePredictor(model)}, {.batch_size = kClients, .linger_seconds = 2e-4});
   async.start();
@@ -100,6 +119,7 @@ int compare_clients(const mt::OnlinePredictor& model) {
 int main(int argc, char** argv) {
   mt::logger::set_level(mt::logger::Level::error);
   if (argc > 1 && std::string_view(argv[1]) == "mnist_predict") return print_figure();
+  if (argc > 1 && std::string_view(argv[1]) == "trace") return trace();
   const mt::OfflinePredictor predict(convnet_config());
   const mt::FrozenPredictor from_file = frozen(predict);
   const double bare = bare_seconds(predict), offline = call_seconds(predict), loaded = call_seconds(from_file);
