@@ -4,7 +4,6 @@
 #include <martello/base/append_file.h>
 #include <martello/base/atomic_file.h>
 #include <martello/base/checked.h>
-#include <martello/base/directory_lock.h>
 #include <martello/base/error.h>
 #include <martello/base/log.h>
 #include <martello/base/logger_dir.h>
