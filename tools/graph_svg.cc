@@ -43,7 +43,7 @@ class Drawing {
   explicit Drawing(const Graph& graph) {
     for (const OpNode* node : topological_order(graph.impl())) {
       index_[node] = boxes_.size();
-      const std::string outputs = node->outputs.empty() ? "" : " " + node->outputs[0].spec().str();
+      const std::string outputs = node->outputs.empty() ? "" : str(" ", node->outputs[0].spec());
       boxes_.push_back({node, shortened(node->name), shortened(node->def->name + outputs)});
       boxes_.back().width =
           kLetter * static_cast<double>(std::max(boxes_.back().name.size(), boxes_.back().what.size())) + 16;

@@ -71,7 +71,7 @@ Report show_tensors(const TensorFile& file, const Args& args) {
     if (row["not_finite"] > 0) report.text += str("  not finite ", row["not_finite"].get<int64_t>());
     report.text += "\n ";
     for (const Json& v : row["values"])
-      report.text += " " + (v.is_string() ? v.get<std::string>() : str(v.get<double>()));
+      report.text += str(" ", v.is_string() ? v.get<std::string>() : str(v.get<double>()));
     report.text += value.num_elements() > most ? " ...\n" : "\n";
     report.json["tensors"][name] = std::move(row);
   }
