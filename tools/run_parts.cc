@@ -2,6 +2,7 @@
 
 #include "tensor_file.h"
 
+#include <martello/base/internal/lines_only_in.h>
 #include <martello/train/checkpoint.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 
 namespace martello::tools {
 namespace {
+
+using internal::lines_only_in;
 
 std::map<int64_t, std::string> by_step(const std::string& dir) {
   std::map<int64_t, std::string> files;
@@ -39,16 +42,6 @@ std::map<std::string, std::string> parts_of(const std::string& dir) {
   if (!is_checkpoint(open_tensor_file(newest))) return parts;
   for (FingerprintItem& item : read_checkpoint(newest).fingerprint) parts[item.name] = std::move(item.text);
   return parts;
-}
-
-// Lines of `a` that `b` has not, each as often as it is missing.
-std::vector<std::string> lines_only_in(const std::string& a, const std::string& b) {
-  std::map<std::string, int> left;
-  for (const std::string& line : split(b, '\n')) ++left[line];
-  std::vector<std::string> lines;
-  for (const std::string& line : split(a, '\n'))
-    if (--left[line] < 0) lines.push_back(line);
-  return lines;
 }
 
 void append_lines(std::string& text, const char* sign, const std::vector<std::string>& lines) {

@@ -67,6 +67,7 @@ Graph internal::read_frozen_graph(const SafetensorsFile& file) try {
 
 ModelExporter::ModelExporter(PredictConfig config, SourceLine line)
     : predictor_(OfflinePredictor(std::move(config), line)) {}
+ModelExporter::ModelExporter(OnlinePredictor predictor) : predictor_(std::move(predictor)) {}
 
 void ModelExporter::export_compact(const std::string& path, ExportOptions options, SourceLine line) const {
   with_line(line, [&] {

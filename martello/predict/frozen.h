@@ -21,7 +21,7 @@ class ModelExporter {
  public:
   explicit ModelExporter(PredictConfig config, SourceLine line = SourceLine::current());
   // Of a predictor that has a session: its graph and the values of this moment.
-  explicit ModelExporter(OnlinePredictor predictor) : predictor_(std::move(predictor)) {}
+  explicit ModelExporter(OnlinePredictor predictor);
 
   // Refuses a graph that writes variables or calls functions of the program. Writes aside and renames.
   void export_compact(const std::string& path, ExportOptions options = {},

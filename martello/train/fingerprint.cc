@@ -1,4 +1,5 @@
 #include <martello/base/error.h>
+#include <martello/base/internal/lines_only_in.h>
 #include <martello/base/log.h>
 #include <martello/base/threads.h>
 #include <martello/graph/internal/graph_text.h>
@@ -8,8 +9,6 @@
 #include <martello/train/internal/fingerprint.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace martello {
 namespace {
@@ -38,16 +37,6 @@ const FingerprintItem* find(const Fingerprint& items, const std::string& name) {
   return found == items.end() ? nullptr : &*found;
 }
 
-// Lines of `a` that `b` has not, each as often as it is missing.
-std::vector<std::string> only_in(const std::string& a, const std::string& b) {
-  std::map<std::string, int> left;
-  for (const std::string& line : split(b, '\n')) ++left[line];
-  std::vector<std::string> lines;
-  for (const std::string& line : split(a, '\n'))
-    if (--left[line] < 0) lines.push_back(line);
-  return lines;
-}
-
 void append_lines(std::string& text, std::string_view sign, const std::vector<std::string>& lines) {
   for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i)
     text += str("\n    ", sign, " ", lines[i].substr(0, kMostWidth), lines[i].size() > kMostWidth ? " ..." : "");
@@ -56,7 +45,7 @@ void append_lines(std::string& text, std::string_view sign, const std::vector<st
 
 std::string difference(const FingerprintItem& saved, const std::string& now) {
   std::string text = str("\n  ", saved.name, ":");
-  const auto was = only_in(saved.text, now), is = only_in(now, saved.text);
+  const auto was = internal::lines_only_in(saved.text, now), is = internal::lines_only_in(now, saved.text);
   if (was.empty() && is.empty()) return text + " the same lines in another order";
   append_lines(text, "-", was);
   append_lines(text, "+", is);

@@ -37,4 +37,9 @@ TrainOptions TrainConfig::options() const {
           .grace_seconds = grace_seconds};
 }
 
+AutoResumeTrainConfig::AutoResumeTrainConfig() : AutoResumeTrainConfig(TrainConfig()) {}
+AutoResumeTrainConfig::AutoResumeTrainConfig(TrainConfig config) : TrainConfig(std::move(config)) {
+  resume.from = "auto";
+}
+
 }  // namespace martello

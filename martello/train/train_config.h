@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace martello {
@@ -64,8 +63,8 @@ struct TrainConfig {
 // A config whose run goes on where it was, whenever its program is started again: with a ModelSaver among the callbacks
 // and a log directory that is kept (logger::OldRun::keep).
 struct AutoResumeTrainConfig : TrainConfig {
-  AutoResumeTrainConfig() { resume.from = "auto"; }
-  explicit AutoResumeTrainConfig(TrainConfig config) : TrainConfig(std::move(config)) { resume.from = "auto"; }
+  AutoResumeTrainConfig();
+  explicit AutoResumeTrainConfig(TrainConfig config);
 };
 
 // The callbacks and monitors that train_with_defaults() and the launch functions add: new objects at each call.
