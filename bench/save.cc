@@ -2,6 +2,7 @@
 #include "timing.h"
 
 #include <martello/martello.h>
+#include <martello/train/checkpoint_contents.h>
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include "tensor_file.h"
 
 #include <martello/predict/internal/frozen_graph.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 
 namespace martello::tools {
 namespace {

@@ -3,7 +3,7 @@
 #include "tensor_file.h"
 
 #include <martello/base/internal/lines_only_in.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 
 #include <algorithm>
 #include <map>

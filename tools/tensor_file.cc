@@ -4,6 +4,7 @@
 
 #include <martello/codec/npz.h>
 #include <martello/codec/safetensors.h>
+#include <martello/train/checkpoint_contents.h>
 #include <martello/train/internal/checkpoint_metadata.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 
 #include <martello/base/error.h>
 #include <martello/base/state.h>

@@ -1,19 +1,14 @@
 #pragma once
-#include <martello/codec/safetensors.h>
 #include <martello/loop/commit_point.h>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 // A checkpoint is one safetensors file: GLOBAL variables under their names, everything else that a run needs to go on
-// in tensors whose names begin with kCheckpointPrefix, and what people ask for in the metadata. docs/resume.md
+// in tensors with reserved names, and what people ask for in the metadata. docs/resume.md
 namespace martello {
-
-inline constexpr std::string_view kCheckpointPrefix = "__martello__/";
 
 // What a checkpoint says of itself.
 struct CheckpointInfo {
@@ -45,25 +40,5 @@ std::vector<CheckpointFile> list_checkpoints(const std::string& dir);
 // Whether AutoResumeTrainConfig would find a run to go on with: the newest checkpoint is of one that has not ended. For
 // programs that decide what becomes of an old directory. False when there is no directory.
 bool has_unfinished_run(const std::string& dir);
-
-// One thing that must be as it was when a run goes on.
-struct FingerprintItem {
-  std::string name;
-  std::string text;  // lines
-};
-using Fingerprint = std::vector<FingerprintItem>;
-
-struct Checkpoint {
-  CheckpointInfo info = {};
-  std::vector<NamedTensor> variables = {};        // GLOBAL
-  std::vector<NamedTensor> local_variables = {};  // LOCAL, random counters among them
-  std::string state = {};                         // of callbacks, monitors and the input, as State::bytes()
-  Fingerprint fingerprint = {};
-  std::string kernel_choices = {};
-};
-// `check` is called every few megabytes; what it throws ends the writing.
-void write_checkpoint(const std::string& path, const Checkpoint& checkpoint, const std::function<void()>& check = {});
-// Strict: every changed bit is found. As read_checkpoint_info().
-Checkpoint read_checkpoint(const std::string& path);
 
 }  // namespace martello

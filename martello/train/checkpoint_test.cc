@@ -1,6 +1,6 @@
 #include <martello/base/append_file.h>
 #include <martello/base/internal/test_text.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 #include <martello/train/internal/find_checkpoint.h>
 #include <martello/train/internal/fingerprint.h>
 #include <martello/train/internal/retention.h>

@@ -6,7 +6,7 @@
 #include <martello/codec/safetensors.h>
 #include <martello/graph/collections.h>
 #include <martello/ops/assign.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 #include <martello/train/internal/test_actor.h>
 #include <martello/train/internal/test_models.h>
 #include <martello/train/single_cost_trainer.h>

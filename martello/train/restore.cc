@@ -3,7 +3,7 @@
 #include <martello/base/error.h>
 #include <martello/codec/npz.h>
 #include <martello/codec/safetensors.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 #include <martello/train/internal/match_variables.h>
 
 #include <cstdlib>

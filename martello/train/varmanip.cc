@@ -6,7 +6,7 @@
 #include <martello/codec/npz.h>
 #include <martello/codec/safetensors.h>
 #include <martello/graph/collections.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 #include <martello/train/internal/match_variables.h>
 
 #include <filesystem>

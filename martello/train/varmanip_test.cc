@@ -2,7 +2,7 @@
 #include <martello/codec/safetensors.h>
 #include <martello/graph/scopes.h>
 #include <martello/ops/initializers.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 #include <martello/train/varmanip.h>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 #include <martello/base/directory_lock.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 
 #include <atomic>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 #include <martello/loop/callback.h>
-#include <martello/train/checkpoint.h>
+#include <martello/train/checkpoint_contents.h>
 
 #include <string>
 #include <vector>
