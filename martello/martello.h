@@ -1,5 +1,5 @@
 #pragma once
-// Everything a program needs.
+// Everything that a program needs to train and predict. Files of tensors by themselves: codec/.
 #include <martello/autodiff/gradients.h>
 #include <martello/base/append_file.h>
 #include <martello/base/atomic_file.h>
@@ -43,9 +43,7 @@
 #include <martello/callbacks/summaries.h>
 #include <martello/callbacks/trackers.h>
 #include <martello/callbacks/wrappers.h>
-#include <martello/codec/npz.h>
 #include <martello/codec/png.h>
-#include <martello/codec/safetensors.h>
 #include <martello/data/combine.h>
 #include <martello/data/dataflow.h>
 #include <martello/data/datapoint.h>
@@ -59,7 +57,6 @@
 #include <martello/data/rng.h>
 #include <martello/data/sources.h>
 #include <martello/data/speed.h>
-#include <martello/data/token.h>
 #include <martello/graph/attrs.h>
 #include <martello/graph/collections.h>
 #include <martello/graph/communicator.h>

@@ -55,4 +55,7 @@ void ObjAttrParam::state(State& s) {
   if (s.restoring()) set_(value);
 }
 
+HyperParamRef::HyperParamRef(std::string variable, SourceLine line)
+    : param_(GraphVarParam(std::move(variable), line)) {}
+
 }  // namespace martello

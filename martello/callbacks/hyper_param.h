@@ -78,8 +78,7 @@ class HyperParamRef {
  public:
   HyperParamRef(const char* variable, SourceLine line = SourceLine::current())
       : HyperParamRef(std::string(variable), line) {}
-  HyperParamRef(std::string variable, SourceLine line = SourceLine::current())
-      : param_(GraphVarParam(std::move(variable), line)) {}
+  HyperParamRef(std::string variable, SourceLine line = SourceLine::current());
   template <class P>
   requires std::convertible_to<P, Ref<HyperParam>> HyperParamRef(P&& param) : param_(std::forward<P>(param)) {}
   const Ref<HyperParam>& get() const { return param_; }

@@ -52,6 +52,8 @@ void Attrs::visit(FieldVisitor& v) const {
   type_->visit(copy.get(), v);
 }
 
+Attrs::Attrs() : Attrs(NoAttrs{}) {}
+
 uint64_t Attrs::hash() const {
   Hasher hasher;
   visit(hasher);

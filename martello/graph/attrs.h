@@ -79,7 +79,7 @@ struct NoAttrs {
 // copies.
 class Attrs {
  public:
-  Attrs() : Attrs(NoAttrs{}) {}
+  Attrs();  // NoAttrs
   template <class A>
   requires(!std::is_same_v<std::remove_cvref_t<A>, Attrs>) explicit Attrs(A a)
       : value_(std::make_shared<A>(std::move(a))), type_(&attrs_type<A>) {}

@@ -37,6 +37,9 @@ bool Subgraph::operator==(const Subgraph& other) const {
          internal::graph_text(graph(), {.lines = false}) == internal::graph_text(other.graph(), {.lines = false});
 }
 
+HostFunction::HostFunction(std::string name, Fn fn)
+    : name_(std::move(name)), fn_(std::make_shared<const Fn>(std::move(fn))) {}
+
 namespace {
 
 // The scopes of the outer graph that also hold inside a body.

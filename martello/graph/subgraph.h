@@ -42,7 +42,7 @@ class HostFunction {
  public:
   using Fn = std::function<HostTensors(const HostTensors&)>;
   HostFunction() = default;
-  HostFunction(std::string name, Fn fn) : name_(std::move(name)), fn_(std::make_shared<const Fn>(std::move(fn))) {}
+  HostFunction(std::string name, Fn fn);
   const std::string& name() const { return name_; }
   bool is_null() const { return fn_ == nullptr; }
   const Fn& fn() const { return *fn_; }

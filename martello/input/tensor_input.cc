@@ -14,6 +14,8 @@ TensorInput::TensorInput(std::function<TensorList()> get_tensors, std::optional<
   MARTELLO_CHECK(!size_ || *size_ > 0, "[tensor_input] has a size of ", *size_, ". Leave it out when it is not known.");
 }
 
+void TensorInput::setup(const std::vector<TensorSpec>& signature) { signature_ = signature; }
+
 TensorList TensorInput::get_input_tensors() {
   const TensorList tensors = get_tensors_();
   MARTELLO_CHECK(tensors.size() == signature_.size(), "[tensor_input] its function gives ", tensors.size(),

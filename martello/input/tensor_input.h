@@ -11,7 +11,7 @@ class TensorInput : public InputSource {
  public:
   explicit TensorInput(std::function<TensorList()> get_tensors, std::optional<int64_t> size = {});
 
-  void setup(const std::vector<TensorSpec>& signature) override { signature_ = signature; }
+  void setup(const std::vector<TensorSpec>& signature) override;
   TensorList get_input_tensors() override;
   std::optional<int64_t> size() const override { return size_; }
 

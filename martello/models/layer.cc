@@ -27,6 +27,9 @@ Variable LayerVariables::operator[](std::string_view name) const {
       str("[layer '", layer_, "'] has no variable '", name, "', only: ", join(names), ".", did_you_mean(name, names)));
 }
 
+LayerOutput::LayerOutput(Tensor y, LayerVariables variables)
+    : Tensor(y), variables_(std::make_shared<const LayerVariables>(std::move(variables))) {}
+
 const LayerVariables& LayerOutput::variables() const {
   static const LayerVariables none;
   return variables_ ? *variables_ : none;

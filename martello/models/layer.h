@@ -42,8 +42,7 @@ class LayerOutput : public Tensor {
  public:
   LayerOutput() = default;
   LayerOutput(Tensor y) : Tensor(y) {}
-  LayerOutput(Tensor y, LayerVariables variables)
-      : Tensor(y), variables_(std::make_shared<const LayerVariables>(std::move(variables))) {}
+  LayerOutput(Tensor y, LayerVariables variables);
   const LayerVariables& variables() const;
 
  private:

@@ -30,13 +30,13 @@ class LinearWrap {
     return set(martello::depth_conv(name, x_, std::move(o), l));
   }
   LinearWrap& max_pooling(std::string_view name, Pooling o = {}, Line l = Line::current()) {
-    return set(martello::max_pooling(name, x_, std::move(o), l));
+    return set(martello::max_pooling(name, x_, o, l));
   }
   LinearWrap& avg_pooling(std::string_view name, Pooling o = {}, Line l = Line::current()) {
-    return set(martello::avg_pooling(name, x_, std::move(o), l));
+    return set(martello::avg_pooling(name, x_, o, l));
   }
   LinearWrap& global_avg_pooling(std::string_view name, GlobalAvgPooling o = {}, Line l = Line::current()) {
-    return set(martello::global_avg_pooling(name, x_, std::move(o), l));
+    return set(martello::global_avg_pooling(name, x_, o, l));
   }
   LinearWrap& fixed_unpooling(std::string_view name, FixedUnPooling o = {}, Line l = Line::current()) {
     return set(martello::fixed_unpooling(name, x_, std::move(o), l));
@@ -61,13 +61,13 @@ class LinearWrap {
   }
   LinearWrap& bn_relu(std::string_view name, Line l = Line::current()) { return set(martello::bn_relu(name, x_, l)); }
   LinearWrap& prelu(std::string_view name, PReLU o = {}, Line l = Line::current()) {
-    return set(martello::prelu(name, x_, std::move(o), l));
+    return set(martello::prelu(name, x_, o, l));
   }
   LinearWrap& maxout(std::string_view name, Maxout o = {}, Line l = Line::current()) {
-    return set(martello::maxout(name, x_, std::move(o), l));
+    return set(martello::maxout(name, x_, o, l));
   }
   LinearWrap& dropout(std::string_view name, Dropout o = {}, Line l = Line::current()) {
-    return set(martello::dropout(name, x_, std::move(o), l));
+    return set(martello::dropout(name, x_, o, l));
   }
   LinearWrap& concat_with(std::string_view name, TensorList others, int axis, Line l = Line::current()) {
     return set(martello::concat_with(name, x_, std::move(others), axis, l));

@@ -31,7 +31,7 @@ class Extents {
   template <std::integral I>
   void add(I size) {
     sizes_.push_back(static_cast<int64_t>(size));
-    tensors_.push_back(Tensor());
+    tensors_.emplace_back();
   }
   void add(Tensor size);
   Tensor sizes_tensor(Name name) const;

@@ -43,11 +43,11 @@ class Fetches {
   template <class F>
   requires std::convertible_to<F, Fetch> Fetches(F&& f, SourceLine line = SourceLine::current()) {
     if constexpr (std::same_as<std::remove_cvref_t<F>, Fetch>) list_.push_back(std::forward<F>(f));
-    else list_.push_back(Fetch(std::forward<F>(f), line));
+    else list_.emplace_back(std::forward<F>(f), line);
   }
   Fetches(std::vector<Fetch> f) : list_(std::move(f)) {}
   Fetches(const TensorList& l, SourceLine line = SourceLine::current()) {
-    for (const Tensor& t : l) list_.push_back(Fetch(t, line));
+    for (const Tensor& t : l) list_.emplace_back(t, line);
   }
   const std::vector<Fetch>& list() const { return list_; }
 

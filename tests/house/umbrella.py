@@ -8,9 +8,7 @@ import tempfile
 from headers import BANNED, report
 
 LIMIT_SECONDS = 1.0
-# What these cost on a machine that is quiet: one that takes longer for them may take longer for us.
-STANDARD_HEADERS = ["algorithm", "functional", "map", "memory", "optional", "set", "string", "vector"]
-STANDARD_SECONDS = 0.38
+MOST_ROUNDS = 30
 
 
 def user_seconds(command):
@@ -30,29 +28,28 @@ def banned(header):
     return any(BANNED.search("/".join(parts[i:])) for i in range(1, len(parts)))
 
 
-def least_seconds(commands):
-    """Of each command, the least of eight: a busy machine adds, never takes away."""
-    rounds = [[user_seconds(command + ["-fsyntax-only"]) for command in commands] for _ in range(8)]
-    return [min(times) for times in zip(*rounds)]
+def least_seconds(command):
+    """Until it is within the limit: a busy machine adds, never takes away."""
+    least = float("inf")
+    for _ in range(MOST_ROUNDS):
+        least = min(least, user_seconds(command + ["-fsyntax-only"]))
+        if least <= LIMIT_SECONDS:
+            break
+    return least
 
 
 def main():
     root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
     with tempfile.TemporaryDirectory() as folder:
-
-        def compilation(name, headers):
-            source = pathlib.Path(folder, name)
-            source.write_text("".join(f"#include <{h}>\n" for h in headers) + "int main() {}\n")
-            return [compiler, "-std=c++20", "-O0", f"-I{root}", str(source)]
-
-        command = compilation("empty.cc", ["martello/martello.h"])
-        seconds, standard = least_seconds([command, compilation("standard.cc", STANDARD_HEADERS)])
+        source = pathlib.Path(folder, "empty.cc")
+        source.write_text("#include <martello/martello.h>\nint main() {}\n")
+        command = [compiler, "-std=c++20", "-O0", f"-I{root}", str(source)]
+        seconds = least_seconds(command)
         headers = dependencies(command)
-    limit = LIMIT_SECONDS * max(1, standard / STANDARD_SECONDS)
-    print(f"<martello/martello.h>: {seconds:.2f} s of {limit:.2f} s, {len(headers)} files; standard {standard:.2f} s")
+    print(f"<martello/martello.h>: {seconds:.2f} s of {LIMIT_SECONDS} s, {len(headers)} files")
     faults = [f"brings in {h}" for h in headers if not h.startswith(str(root)) and banned(h)]
-    if seconds > limit:
-        faults.append(f"costs {seconds:.2f} s, more than {limit:.2f} s")
+    if seconds > LIMIT_SECONDS:
+        faults.append(f"costs {seconds:.2f} s, more than {LIMIT_SECONDS} s")
     report(faults)
 
 

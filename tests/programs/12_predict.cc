@@ -16,7 +16,7 @@ struct Net : mt::ModelDescBase {
 static void write_checkpoint(const std::string& path) {
   mt::HostTensor bias({10}, mt::f32);
   bias.set(3, 5);
-  mt::write_safetensors(path, {{"fc/W", mt::HostTensor({784, 10}, mt::f32)}, {"fc/b", bias}});
+  mt::save_checkpoint_vars({{"fc/W", mt::HostTensor({784, 10}, mt::f32)}, {"fc/b", bias}}, path);
 }
 
 int main() {
