@@ -1,6 +1,6 @@
 #include <martello/ops/gru_sequence.h>
 #include <martello/ops/internal/gru_loops.h>
-#include <martello/ops/internal/sequence_lengths.h>
+#include <martello/ops/internal/sequence_kernel.h>
 #include <martello/ops/internal/sequence_product.h>
 
 namespace martello {
@@ -89,22 +89,13 @@ class Forward {
   const SequenceLengths& lengths_;
 };
 
-template <class T>
-Kernel forward_kernel(const KernelPlan& plan) {
-  const Shape& x = plan.in[0].shape;
-  const SequenceBlocks sizes{x[0], x[1], plan.in[1].shape[0], kGates, kUnits, plan.threads};
-  const SequenceLengths lengths(plan, 4, sizes.steps);
-  Kernel kernel([=](const KernelRun& run) {
-    lengths.check(run);
-    Forward<T>(sizes, run, lengths).all();
-  });
-  return kernel.scratch(checked_mul(sizes.packed_elements(), sizeof(T)));
-}
-
 }  // namespace
 
 Kernel gru_sequence_cpu(const KernelPlan& plan) {
-  return plan.in[0].dtype == f32 ? forward_kernel<float>(plan) : forward_kernel<double>(plan);
+  const auto work = []<class T>(const SequenceBlocks& sizes, const KernelRun& run, const SequenceLengths& lengths) {
+    Forward<T>(sizes, run, lengths).all();
+  };
+  return internal::sequence_kernel(plan, {.weights = 1, .lengths = 4, .gates = kGates, .block_units = kUnits}, work);
 }
 
 }  // namespace martello

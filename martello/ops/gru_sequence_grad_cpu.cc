@@ -1,6 +1,6 @@
 #include <martello/ops/gru_sequence.h>
 #include <martello/ops/internal/gru_loops.h>
-#include <martello/ops/internal/sequence_lengths.h>
+#include <martello/ops/internal/sequence_kernel.h>
 #include <martello/ops/internal/sequence_product.h>
 
 namespace martello {
@@ -112,22 +112,13 @@ class Backward {
   const SequenceLengths& lengths_;
 };
 
-template <class T>
-Kernel backward_kernel(const KernelPlan& plan) {
-  const Shape& gates = plan.in[0].shape;
-  const SequenceBlocks sizes{gates[0], gates[1], plan.in[2].shape[0], kGates, kUnits, plan.threads};
-  const SequenceLengths lengths(plan, 6, sizes.steps);
-  Kernel kernel([=](const KernelRun& run) {
-    lengths.check(run);
-    Backward<T>(sizes, run, lengths).all();
-  });
-  return kernel.scratch(checked_mul(sizes.packed_elements(), sizeof(T)));
-}
-
 }  // namespace
 
 Kernel gru_sequence_grad_cpu(const KernelPlan& plan) {
-  return plan.in[0].dtype == f32 ? backward_kernel<float>(plan) : backward_kernel<double>(plan);
+  const auto work = []<class T>(const SequenceBlocks& sizes, const KernelRun& run, const SequenceLengths& lengths) {
+    Backward<T>(sizes, run, lengths).all();
+  };
+  return internal::sequence_kernel(plan, {.weights = 2, .lengths = 6, .gates = kGates, .block_units = kUnits}, work);
 }
 
 }  // namespace martello

@@ -1,5 +1,5 @@
 #include <martello/ops/internal/lstm_loops.h>
-#include <martello/ops/internal/sequence_lengths.h>
+#include <martello/ops/internal/sequence_kernel.h>
 #include <martello/ops/internal/sequence_product.h>
 #include <martello/ops/lstm_sequence.h>
 
@@ -97,22 +97,14 @@ class Forward {
   const SequenceLengths& lengths_;
 };
 
-template <class T>
-Kernel forward_kernel(const KernelPlan& plan) {
-  const Shape& x = plan.in[0].shape;
-  const SequenceBlocks sizes{x[0], x[1], plan.in[1].shape[0], kGates, kUnits, plan.threads};
-  const SequenceLengths lengths(plan, 4, sizes.steps);
-  Kernel kernel([=, forget_bias = plan.attrs<LstmAttrs>().forget_bias](const KernelRun& run) {
-    lengths.check(run);
-    Forward<T>(sizes, forget_bias, run, lengths).all();
-  });
-  return kernel.scratch(checked_mul(sizes.packed_elements(), sizeof(T)));
-}
-
 }  // namespace
 
 Kernel lstm_sequence_cpu(const KernelPlan& plan) {
-  return plan.in[0].dtype == f32 ? forward_kernel<float>(plan) : forward_kernel<double>(plan);
+  const auto work = [forget_bias = plan.attrs<LstmAttrs>().forget_bias]<class T>(
+                        const SequenceBlocks& sizes, const KernelRun& run, const SequenceLengths& lengths) {
+    Forward<T>(sizes, forget_bias, run, lengths).all();
+  };
+  return internal::sequence_kernel(plan, {.weights = 1, .lengths = 4, .gates = kGates, .block_units = kUnits}, work);
 }
 
 }  // namespace martello
