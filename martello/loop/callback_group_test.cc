@@ -27,7 +27,7 @@ class FakeContext : public TrainContext {
   TowerHandles towers() const override { return {}; }
   Tensor get_tensor(std::string_view name, SourceLine line) const override { return graph_.get_tensor(name, line); }
   OnlinePredictor get_predictor(std::vector<std::string>, std::vector<std::string>, int) override { return {}; }
-  TowerHandle build_predict_tower(std::string_view, int, const std::function<TensorList()>&) override {
+  TowerHandle build_predict_tower(std::string_view, int, TowerFunc*, const std::function<TensorList()>&) override {
     throw InternalError("not here");
   }
   const std::vector<TensorSpec>& input_signature() const override { throw InternalError("not here"); }

@@ -15,6 +15,7 @@ class CommitPoint;
 class HookedSession;
 class Monitors;
 class TimeAccount;
+class TowerFunc;
 
 // What a callback may see of training. Below `input` and `train`, so neither is needed to write one. Valid from
 // setup_graph to after_train.
@@ -47,9 +48,9 @@ class TrainContext {
   // or later when a predictor of this device exists; it can be called from before_train on.
   virtual OnlinePredictor get_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
                                         int device = 0) = 0;
-  // Builds the trainer's tower function once more, in inference mode, with the variables of the training tower on that
+  // Builds a tower function (null: the trainer's) in inference mode, with the variables of the training tower on that
   // device. In setup_graph; `inputs` is called inside the tower.
-  virtual TowerHandle build_predict_tower(std::string_view tower_name, int device,
+  virtual TowerHandle build_predict_tower(std::string_view tower_name, int device, TowerFunc* function,
                                           const std::function<TensorList()>& inputs) = 0;
   virtual const std::vector<TensorSpec>& input_signature() const = 0;
 };

@@ -63,6 +63,16 @@ TEST(InferenceErrors, two_runners_need_different_towers) {
       refusal({InferenceRunner(samples(4), {Nothing()}), InferenceRunner(samples(4), {Nothing()})});
   EXPECT_CONTAINS(text, "[inference 'InferenceTower'] there is a tower 'InferenceTower' already");
   EXPECT_CONTAINS(text, ".tower_name");
+  const TowerFunc other(line_cost, kLineSignature);
+  EXPECT_CONTAINS(refusal({InferenceRunner(samples(4), {Nothing()}, {.tower_func = other}),
+                           InferenceRunner(samples(4), {Nothing()}, {.tower_func = other})}),
+                  "there is a tower 'InferenceTower' already");
+}
+
+TEST(InferenceErrors, another_tower_function_makes_no_variables) {
+  const auto f = [](Tensor x, Tensor y) { return line_cost(x, y * get_variable("new", {.initializer = ones()})); };
+  EXPECT_CONTAINS(refusal({InferenceRunner(samples(4), {Nothing()}, {.tower_func = TowerFunc(f, kLineSignature)})}),
+                  "'new'");
 }
 
 TEST(InferenceErrors, two_values_under_one_name_are_refused) {

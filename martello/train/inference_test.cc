@@ -234,6 +234,27 @@ TEST(Inference, has_hooks_of_its_own) {
   EXPECT_EQ(runs, 6) << "three datapoints in each of two epochs";
 }
 
+// One input instead of two, and an output that training has not.
+TowerFunc size_of_prediction() {
+  const auto f = [](Tensor only) {
+    const auto w = get_variable("line/w", {.initializer = zeros()});
+    return reduce_mean(square(only * w), {}, "size");
+  };
+  return TowerFunc(f, {{{kUnknown}, f32, "only"}});
+}
+
+TEST(Inference, builds_another_tower_function_on_the_variables_of_training) {
+  Line trainer;
+  const DataFlowRef ones = data::from_list({Datapoint(HostTensor::of<float>({1, 1}))});
+  const TrainEnd end =
+      trainer.run({InferenceRunner(ones, {ScalarStats({"size"})}, {.tower_func = size_of_prediction()}),
+                   InferenceRunner(samples(10).batch(5), {ScalarStats({"cost"})}, {.tower_name = "Usual"})});
+  ASSERT_EQ(end.reason, TrainEnd::finished) << end.message;
+  const double w = trainer.sess().get("line/w").at(0);
+  EXPECT_NE(w, 0);
+  EXPECT_NEAR(trainer.monitors().get_latest("validation_size"), w * w, 1e-6);
+}
+
 struct Signals : Inferencer {
   std::vector<std::string> fetches() const override { return {}; }
   void on_fetches(const HostTensors&) override { std::raise(SIGINT); }

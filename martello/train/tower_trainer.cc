@@ -65,12 +65,12 @@ Place place_of(int number, const std::vector<std::string>& devices, const TowerH
 
 }  // namespace
 
-TowerHandle TowerTrainer::make_predict_tower(std::string_view name, int device,
+TowerHandle TowerTrainer::make_predict_tower(std::string_view name, int device, TowerFunc* other,
                                              const std::function<TensorList()>& inputs) {
-  TowerFunc& function = tower_func();
+  TowerFunc& function = other ? *other : tower_func();
   if (graph().is_finalized())
     throw FailedPrecondition(str("[tower '", name, "'] cannot be built: the graph is final. Build it in setup_graph."));
-  const Place place = place_of(device, devices(), function.towers().training());
+  const Place place = place_of(device, devices(), towers().training());
   const GraphScope scope(graph());
   const DeviceScope on(place.device);
   const VariableScope reuse("", Reuse::yes);
@@ -89,7 +89,7 @@ OnlinePredictor TowerTrainer::make_predictor(std::vector<std::string> inputs, st
   const std::string name = device < 0 ? "tower-pred-cpu" : str("tower-pred-", device);
   const TowerHandles built = tower_func().towers();
   const TowerHandle* found = built.find(name);
-  const TowerHandle tower = found ? *found : make_predict_tower(name, device, [&] {
+  const TowerHandle tower = found ? *found : make_predict_tower(name, device, nullptr, [&] {
     TensorList list;
     for (const TensorSpec& s : input_signature()) list.push_back(placeholder(s.shape, s.dtype, Name(s.name, s.line)));
     return list;

@@ -27,7 +27,8 @@ class TowerTrainer : public Trainer {
   TowerFunc* find_tower_func() const override;
   OnlinePredictor make_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
                                  int device) override;
-  TowerHandle make_predict_tower(std::string_view name, int device, const std::function<TensorList()>& inputs) override;
+  TowerHandle make_predict_tower(std::string_view name, int device, TowerFunc* function,
+                                 const std::function<TensorList()>& inputs) override;
   void use_session(const std::shared_ptr<Session>& session) override;
 
  private:

@@ -84,12 +84,12 @@ TEST_F(TowerTrainerTest, callbacks_build_inference_towers_of_their_own) {
   Tensor cost;
   watch->in_setup = [&](TrainContext& c) {
     EXPECT_EQ(c.input_signature().size(), 2u);
-    const TowerHandle tower = c.build_predict_tower("InferenceTower", 0, [] {
+    const TowerHandle tower = c.build_predict_tower("InferenceTower", 0, nullptr, [] {
       return TensorList{constant(HostTensor::of<float>({1, 2}), "x"), constant(HostTensor::of<float>({3, 5}), "y")};
     });
     cost = tower["cost"];
     EXPECT_EQ(cost.name(), "InferenceTower/cost");
-    EXPECT_THROW(c.build_predict_tower("InferenceTower", 0, [] { return TensorList(); }), Error)
+    EXPECT_THROW(c.build_predict_tower("InferenceTower", 0, nullptr, [] { return TensorList(); }), Error)
         << "two runners with one tower name";
   };
   double last = 1e9;

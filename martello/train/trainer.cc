@@ -68,7 +68,7 @@ void Trainer::register_callbacks(const CallbackList& callbacks, SourceLine line)
 OnlinePredictor Trainer::make_predictor(std::vector<std::string>, std::vector<std::string>, int) {
   throw FailedPrecondition("[get_predictor] this trainer has no tower function. Use a TowerTrainer.");
 }
-TowerHandle Trainer::make_predict_tower(std::string_view name, int, const std::function<TensorList()>&) {
+TowerHandle Trainer::make_predict_tower(std::string_view name, int, TowerFunc*, const std::function<TensorList()>&) {
   throw FailedPrecondition(
       str("[tower '", name, "'] this trainer has no tower function to build. Use a TowerTrainer."));
 }

@@ -40,7 +40,7 @@ void execute(HookedSession& session) {
 struct DataParallelInferenceRunner::Parallel {
   Parallel(DataFlowRef f, std::vector<int> d) : flow(std::move(f)), devices(std::move(d)) {}
 
-  void add_tower(TrainContext& context, const Impl& runner, size_t k);
+  void add_tower(TrainContext& context, Impl& runner, size_t k);
   void open(Session& session, const std::vector<Ref<RunHook>>& extra);
   void rehearse(const std::string& where);
   // The number of datapoints; none when a signal came.
@@ -69,18 +69,14 @@ DataParallelInferenceRunner::DataParallelInferenceRunner(DataFlowRef flow, std::
 DataParallelInferenceRunner::DataParallelInferenceRunner(DataParallelInferenceRunner&&) noexcept = default;
 DataParallelInferenceRunner::~DataParallelInferenceRunner() = default;
 
-void DataParallelInferenceRunner::Parallel::add_tower(TrainContext& context, const Impl& runner, size_t k) {
+void DataParallelInferenceRunner::Parallel::add_tower(TrainContext& context, Impl& runner, size_t k) {
+  const auto inputs = [&] {
+    TensorList list;
+    for (const TensorSpec& s : runner.signature(context)) list.push_back(placeholder(s.shape, s.dtype, Name(s.name)));
+    return list;
+  };
   const std::string name = str(runner.options.tower_name, k);
-  MARTELLO_CHECK(!context.towers().find(name), runner.where(), "there is a tower '", name,
-                 "' already. Several runners need different names: set .tower_name.");
-  towers.emplace_back(context.build_predict_tower(name, devices[k],
-                                                  [&] {
-                                                    TensorList list;
-                                                    for (const TensorSpec& s : context.input_signature())
-                                                      list.push_back(placeholder(s.shape, s.dtype, Name(s.name)));
-                                                    return list;
-                                                  }),
-                      runner.inferencers);
+  towers.emplace_back(runner.build_tower(context, name, devices[k], inputs), runner.inferencers);
 }
 
 void DataParallelInferenceRunner::setup_graph() {
@@ -88,7 +84,7 @@ void DataParallelInferenceRunner::setup_graph() {
   Parallel& p = *parallel_;
   MARTELLO_CHECK(p.flow.size() != 0, r.where(), "its data has no datapoint.");
   r.claim_scalars(context().graph().collections(), provides());
-  p.check = internal::SignatureCheck(context().input_signature(), "inference", p.flow.description());
+  p.check = internal::SignatureCheck(r.signature(context()), "inference", p.flow.description());
   for (size_t k = 0; k < p.devices.size(); ++k) p.add_tower(context(), r, k);
 }
 

@@ -13,7 +13,8 @@ namespace martello {
 namespace {
 
 // What runners of this graph give, and the tower of each.
-constexpr CollectionKey<std::string> kGivenScalars{"inference_scalars"}, kGivingTowers{"inference_towers"};
+constexpr CollectionKey<std::string> kGivenScalars{"inference_scalars"}, kGivingTowers{"inference_giving_towers"};
+constexpr CollectionKey<std::string> kInferenceTowers{"inference_towers"};
 
 }  // namespace
 
@@ -85,6 +86,21 @@ void InferenceRunner::Impl::claim_scalars(Collections& collections, const std::v
   }
 }
 
+const std::vector<TensorSpec>& InferenceRunner::Impl::signature(const TrainContext& context) const {
+  return options.tower_func ? options.tower_func->input_signature() : context.input_signature();
+}
+
+TowerHandle InferenceRunner::Impl::build_tower(TrainContext& context, const std::string& name, int device,
+                                               const std::function<TensorList()>& inputs) {
+  Collections& collections = context.graph().collections();
+  const auto built = collections.get(kInferenceTowers);
+  const bool is_taken = context.towers().find(name) || std::find(built.begin(), built.end(), name) != built.end();
+  MARTELLO_CHECK(!is_taken, where(), "there is a tower '", name,
+                 "' already. Several runners need different names: set .tower_name.");
+  collections.add(kInferenceTowers, name);
+  return context.build_predict_tower(name, device, options.tower_func ? &*options.tower_func : nullptr, inputs);
+}
+
 void InferenceRunner::Impl::set_up_input(TrainContext& context) {
   const CallbackList callbacks = input->get_callbacks();
   input_callbacks = std::make_unique<CallbackGroup>(callbacks, context);
@@ -94,14 +110,12 @@ void InferenceRunner::Impl::set_up_input(TrainContext& context) {
 
 void InferenceRunner::setup_graph() {
   Impl& r = *impl_;
-  const std::string& name = r.options.tower_name;
-  MARTELLO_CHECK(!context().towers().find(name), r.where(), "there is a tower '", name,
-                 "' already. Several runners need different names: set .tower_name.");
   MARTELLO_CHECK(r.input->size() != 0, r.where(), "its data has no datapoint.");
   r.claim_scalars(context().graph().collections(), provides());
-  r.input->setup(context().input_signature());
-  r.tower.emplace(context().build_predict_tower(name, r.options.device, [&] { return r.input->get_input_tensors(); }),
-                  r.inferencers);
+  r.input->setup(r.signature(context()));
+  r.tower.emplace(
+      r.build_tower(context(), r.options.tower_name, r.options.device, [&] { return r.input->get_input_tensors(); }),
+      r.inferencers);
   r.set_up_input(context());
 }
 

@@ -3,6 +3,7 @@
 #include <martello/callbacks/inference/inferencer.h>
 #include <martello/data/dataflow.h>
 #include <martello/input/input_source.h>
+#include <martello/tower/tower_func.h>
 
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@ struct InferenceOptions {
   std::string tower_name = "InferenceTower";
   int device = 0;           // whose training tower's variables it reads; negative: the CPU's
   std::string prefix = {};  // "test": its scalars are test/validation_error ...
+  // A tower function other than the trainer's: it shares the trainer's variables, makes none, and may have inputs of
+  // its own.
+  std::optional<TowerFunc> tower_func = {};
   // Runs the first datapoint before training, for nothing but errors: data that does not fit fails the run before its
   // first step.
   bool rehearse = true;

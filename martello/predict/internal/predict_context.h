@@ -31,7 +31,7 @@ class PredictContext : public TrainContext {
   TowerHandles towers() const override { return {}; }
   Tensor get_tensor(std::string_view name, SourceLine line) const override { return graph_.get_tensor(name, line); }
   OnlinePredictor get_predictor(std::vector<std::string>, std::vector<std::string>, int) override { refuse(); }
-  TowerHandle build_predict_tower(std::string_view, int, const std::function<TensorList()>&) override { refuse(); }
+  TowerHandle build_predict_tower(std::string_view, int, TowerFunc*, const std::function<TensorList()>&) override { refuse(); }
   const std::vector<TensorSpec>& input_signature() const override { return signature_; }
 
  private:

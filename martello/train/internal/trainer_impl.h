@@ -39,9 +39,9 @@ class TrainerContext : public TrainContext {
                                 int device) override {
     return trainer_.make_predictor(std::move(inputs), std::move(outputs), device);
   }
-  TowerHandle build_predict_tower(std::string_view tower_name, int device,
+  TowerHandle build_predict_tower(std::string_view tower_name, int device, TowerFunc* function,
                                   const std::function<TensorList()>& inputs) override {
-    return trainer_.make_predict_tower(tower_name, device, inputs);
+    return trainer_.make_predict_tower(tower_name, device, function, inputs);
   }
   const std::vector<TensorSpec>& input_signature() const override;
 

@@ -27,6 +27,9 @@ struct InferenceRunner::Impl {
   }
   void check() const;
   void claim_scalars(Collections& collections, const std::vector<std::string>& names) const;
+  const std::vector<TensorSpec>& signature(const TrainContext& context) const;
+  TowerHandle build_tower(TrainContext& context, const std::string& name, int device,
+                          const std::function<TensorList()>& inputs);
   void set_up_input(TrainContext& context);
   std::vector<RunHook*> hooks() const;
 
