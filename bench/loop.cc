@@ -3,6 +3,7 @@
 //                                      trainer, and in a trainer whose data comes through the default input pipeline
 //   martello_loop_bench mlp_trainer    the last of these as a line for peers/run.py
 #include "memory.h"
+#include "stopwatch.h"
 #include "timing.h"
 #include "train/train.h"
 
@@ -22,18 +23,6 @@ constexpr double kMostLoss = 0.03;
 constexpr int64_t kBatch = 64;
 constexpr int kEpochs = 6;  // the first one warms up, the best of the others counts
 
-// Seconds of the steps of each epoch.
-class Stopwatch : public mt::Callback {
- public:
-  explicit Stopwatch(std::vector<double>& seconds) : seconds_(seconds) {}
-  void before_epoch() override { start_ = bench::now_seconds(); }
-  void after_epoch() override { seconds_.push_back(bench::now_seconds() - start_); }
-
- private:
-  std::vector<double>& seconds_;
-  double start_ = 0;
-};
-
 class Feeder : public mt::Callback {
  public:
   explicit Feeder(const bench::Work& work) : work_(work) {}
@@ -48,7 +37,7 @@ class Feeder : public mt::Callback {
 
 double seconds_per_step(mt::Trainer& trainer, mt::CallbackList callbacks, int64_t steps) {
   std::vector<double> seconds;
-  callbacks.push_back(Stopwatch(seconds));
+  callbacks.push_back(bench::Stopwatch(seconds));
   const mt::TrainEnd end =
       trainer.train_with_defaults({.callbacks = std::move(callbacks), .steps_per_epoch = steps, .max_epoch = kEpochs});
   end.rethrow();
@@ -101,7 +90,7 @@ double fed_seconds(const mt::DataFlowRef& flow, int64_t steps) {
   std::vector<double> seconds;
   const mt::TrainConfig config{.model = Mlp(),
                                .dataflow = flow,
-                               .callbacks = {Stopwatch(seconds)},
+                               .callbacks = {bench::Stopwatch(seconds)},
                                .steps_per_epoch = steps,
                                .max_epoch = kEpochs};
   mt::SimpleTrainer(config).train().rethrow();
