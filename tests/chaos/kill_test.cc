@@ -71,7 +71,7 @@ int kill_until_finished(const Folder& folder, const Words& words, std::mt19937& 
 TEST(Chaos, killed_at_random_times) {
   const Words words = {"epochs=3", "steps=12", "slow_ms=3"};
   std::mt19937 random(7);
-  for (int kills = 0, most = 60 * effort(); kills < most;) {
+  for (int kills = 0, most = 200 * effort(); kills < most;) {
     const Folder folder;
     kills += kill_until_finished(folder, words, random, most - kills);
     ASSERT_EQ(folder.read("digest.txt"), undisturbed(words));
