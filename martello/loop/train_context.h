@@ -46,7 +46,7 @@ class TrainContext {
   virtual Tensor get_tensor(std::string_view name, SourceLine line = SourceLine::current()) const = 0;
   // Of the trainer's tower function in inference mode, for device number `device` (negative: the CPU). In setup_graph,
   // or later when a predictor of this device exists; it can be called from before_train on.
-  virtual OnlinePredictor get_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
+  virtual OnlinePredictor get_predictor(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                                         int device = 0) = 0;
   // Builds a tower function (null: the trainer's) in inference mode, with the variables of the training tower on that
   // device. In setup_graph; `inputs` is called inside the tower.

@@ -80,8 +80,8 @@ TowerHandle TowerTrainer::make_predict_tower(std::string_view name, int device, 
   return function.towers()[function.towers().size() - 1];
 }
 
-OnlinePredictor TowerTrainer::make_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
-                                             int device) {
+OnlinePredictor TowerTrainer::make_predictor(const std::vector<std::string>& inputs,
+                                             const std::vector<std::string>& outputs, int device) {
   if (!predictors_) predictors_ = std::make_shared<Predictors>();
   std::lock_guard lock(predictors_->mutex);
   for (const auto& e : predictors_->entries)
@@ -96,13 +96,13 @@ OnlinePredictor TowerTrainer::make_predictor(std::vector<std::string> inputs, st
   });
   OnlinePredictor predictor(tower.get_tensors(inputs, {}), tower.get_tensors(outputs, {}));
   if (predictors_->session) predictor.use_session(predictors_->session);
-  predictors_->entries.push_back({std::move(inputs), std::move(outputs), device, predictor});
+  predictors_->entries.push_back({inputs, outputs, device, predictor});
   return predictor;
 }
 
-OnlinePredictor TowerTrainer::get_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
-                                            int device) {
-  return make_predictor(std::move(inputs), std::move(outputs), device);
+OnlinePredictor TowerTrainer::get_predictor(const std::vector<std::string>& inputs,
+                                            const std::vector<std::string>& outputs, int device) {
+  return make_predictor(inputs, outputs, device);
 }
 
 void TowerTrainer::use_session(const std::shared_ptr<Session>& session) {

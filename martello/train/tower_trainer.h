@@ -18,14 +18,15 @@ class TowerTrainer : public Trainer {
   const std::vector<TensorSpec>& input_signature() const;
   // Builds one predict tower per device, at the first call; the same names give the same predictor. Before the graph is
   // final, or when that device's tower exists. It can be called once train() has made the session.
-  OnlinePredictor get_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs, int device = 0);
+  OnlinePredictor get_predictor(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                                int device = 0);
 
  protected:
   // Once.
   void set_tower_func(TowerFunc function);
   TowerFunc& tower_func() const;
   TowerFunc* find_tower_func() const override;
-  OnlinePredictor make_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
+  OnlinePredictor make_predictor(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                                  int device) override;
   TowerHandle make_predict_tower(std::string_view name, int device, TowerFunc* function,
                                  const std::function<TensorList()>& inputs) override;

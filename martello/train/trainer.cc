@@ -65,7 +65,7 @@ void Trainer::register_callbacks(const CallbackList& callbacks, SourceLine line)
   for (const Ref<Callback>& c : callbacks) register_callback(c, line);
 }
 
-OnlinePredictor Trainer::make_predictor(std::vector<std::string>, std::vector<std::string>, int) {
+OnlinePredictor Trainer::make_predictor(const std::vector<std::string>&, const std::vector<std::string>&, int) {
   throw FailedPrecondition("[get_predictor] this trainer has no tower function. Use a TowerTrainer.");
 }
 TowerHandle Trainer::make_predict_tower(std::string_view name, int, TowerFunc*, const std::function<TensorList()>&) {

@@ -59,7 +59,8 @@ class Trainer {
 
   // What TowerTrainer adds.
   virtual TowerFunc* find_tower_func() const { return nullptr; }
-  virtual OnlinePredictor make_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs, int device);
+  virtual OnlinePredictor make_predictor(const std::vector<std::string>& inputs,
+                                         const std::vector<std::string>& outputs, int device);
   virtual TowerHandle make_predict_tower(std::string_view name, int device, TowerFunc* function,
                                          const std::function<TensorList()>& inputs);
   virtual void use_session(const std::shared_ptr<Session>&) {}

@@ -60,7 +60,9 @@ class FakeTraining : public TrainContext {
   CommitPoint& commit_point() const override { throw InternalError("a fake has none"); }
   TowerHandles towers() const override { return {}; }
   Tensor get_tensor(std::string_view name, SourceLine line) const override { return graph_.get_tensor(name, line); }
-  OnlinePredictor get_predictor(std::vector<std::string>, std::vector<std::string>, int) override { return {}; }
+  OnlinePredictor get_predictor(const std::vector<std::string>&, const std::vector<std::string>&, int) override {
+    return {};
+  }
   TowerHandle build_predict_tower(std::string_view, int, TowerFunc*, const std::function<TensorList()>&) override {
     throw InternalError("a fake has none");
   }

@@ -30,8 +30,12 @@ class PredictContext : public TrainContext {
   CommitPoint& commit_point() const override { return commit_point_; }
   TowerHandles towers() const override { return {}; }
   Tensor get_tensor(std::string_view name, SourceLine line) const override { return graph_.get_tensor(name, line); }
-  OnlinePredictor get_predictor(std::vector<std::string>, std::vector<std::string>, int) override { refuse(); }
-  TowerHandle build_predict_tower(std::string_view, int, TowerFunc*, const std::function<TensorList()>&) override { refuse(); }
+  OnlinePredictor get_predictor(const std::vector<std::string>&, const std::vector<std::string>&, int) override {
+    refuse();
+  }
+  TowerHandle build_predict_tower(std::string_view, int, TowerFunc*, const std::function<TensorList()>&) override {
+    refuse();
+  }
   const std::vector<TensorSpec>& input_signature() const override { return signature_; }
 
  private:

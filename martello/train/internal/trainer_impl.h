@@ -35,9 +35,9 @@ class TrainerContext : public TrainContext {
   TimeAccount* time_account() const override;
   TowerHandles towers() const override;
   Tensor get_tensor(std::string_view name, SourceLine line) const override;
-  OnlinePredictor get_predictor(std::vector<std::string> inputs, std::vector<std::string> outputs,
+  OnlinePredictor get_predictor(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                                 int device) override {
-    return trainer_.make_predictor(std::move(inputs), std::move(outputs), device);
+    return trainer_.make_predictor(inputs, outputs, device);
   }
   TowerHandle build_predict_tower(std::string_view tower_name, int device, TowerFunc* function,
                                   const std::function<TensorList()>& inputs) override {
