@@ -27,13 +27,13 @@ struct Outcome {
   Json json() const { return Json::parse(out); }
 };
 
-struct command : ::testing::Test {
-  command() {
+struct CommandTest : ::testing::Test {
+  CommandTest() {
     std::string pattern = (fs::temp_directory_path() / "command_XXXXXX").string();
     dir = mkdtemp(pattern.data());
     weights = HostTensor::of<float>({1, -2, 3, 4.5, 0, 6}, {2, 3});
   }
-  ~command() override { fs::remove_all(dir); }
+  ~CommandTest() override { fs::remove_all(dir); }
 
   std::string file(const std::string& name) const { return dir + "/" + name; }
   std::string read(const std::string& name) const {
@@ -74,7 +74,7 @@ struct command : ::testing::Test {
   HostTensor weights;
 };
 
-TEST_F(command, tells_what_it_can_do) {
+TEST_F(CommandTest, tells_what_it_can_do) {
   const Outcome o = run("--help");
   EXPECT_EQ(o.code, 0);
   for (const char* name : {"ls", "show", "diff", "verify", "convert", "graph", "plan", "runs diff", "plot"}) {
@@ -87,7 +87,7 @@ TEST_F(command, tells_what_it_can_do) {
   EXPECT_CONTAINS(run("--version").out, "martello 0.");
 }
 
-TEST_F(command, is_described_by_its_page) {
+TEST_F(CommandTest, is_described_by_its_page) {
   std::ifstream in(MARTELLO_COMMAND_PAGE);
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   for (const char* name : {"", "ls", "show", "diff", "verify", "convert", "graph", "plan", "runs diff", "plot"})
@@ -95,7 +95,7 @@ TEST_F(command, is_described_by_its_page) {
         << "docs/command.md does not show what `martello " << name << " --help` prints";
 }
 
-TEST_F(command, refuses_wrong_use) {
+TEST_F(CommandTest, refuses_wrong_use) {
   EXPECT_EQ(run("").code, 2);
   expect_refusal("shwo x", "Did you mean 'show'");
   expect_refusal("runs", "no command 'runs'");
@@ -112,7 +112,7 @@ TEST_F(command, refuses_wrong_use) {
   EXPECT_CONTAINS(o.json()["error"].get<std::string>(), "nowhere");
 }
 
-TEST_F(command, ls_lists_tensors_and_checkpoints) {
+TEST_F(CommandTest, ls_lists_tensors_and_checkpoints) {
   write_model("model-10.safetensors");
   write_model("model-9.safetensors");
   write("model-11.safetensors", "damaged");
@@ -133,7 +133,7 @@ TEST_F(command, ls_lists_tensors_and_checkpoints) {
   EXPECT_CONTAINS(run("ls .").out, "epoch 2");
 }
 
-TEST_F(command, show_tells_statistics_and_values) {
+TEST_F(CommandTest, show_tells_statistics_and_values) {
   write_model("m.safetensors");
   Outcome o = run("show m.safetensors");
   EXPECT_EQ(o.code, 0) << o.err;
@@ -147,7 +147,7 @@ TEST_F(command, show_tells_statistics_and_values) {
   expect_refusal("show m.safetensors fc/V", "'fc/W'");
 }
 
-TEST_F(command, diff_finds_what_differs) {
+TEST_F(CommandTest, diff_finds_what_differs) {
   write_model("a.safetensors");
   write_model("b.safetensors", 1.001);
   Outcome o = run("diff a.safetensors a.safetensors");
@@ -165,7 +165,7 @@ TEST_F(command, diff_finds_what_differs) {
   EXPECT_EQ(d["new"]["kind"], "only in B");
 }
 
-TEST_F(command, convert_goes_both_ways) {
+TEST_F(CommandTest, convert_goes_both_ways) {
   write_model("a.safetensors");
   EXPECT_EQ(run("convert a.safetensors b.npz").code, 0);
   EXPECT_TRUE(read_npz(file("b.npz"))[0].second.same_bits(weights));
@@ -181,7 +181,7 @@ TEST_F(command, convert_goes_both_ways) {
   expect_refusal("convert missing.npz d.npz", "no such file");
 }
 
-TEST_F(command, verify_finds_damage) {
+TEST_F(CommandTest, verify_finds_damage) {
   write_model("model-1.safetensors");
   EXPECT_EQ(run("convert model-1.safetensors x.npz").code, 0);
   write_frozen("frozen.safetensors");
@@ -202,7 +202,7 @@ TEST_F(command, verify_finds_damage) {
   EXPECT_EQ(run("verify lie.safetensors").code, 1);
 }
 
-TEST_F(command, graph_prints_and_draws) {
+TEST_F(CommandTest, graph_prints_and_draws) {
   write_frozen("net.safetensors");
   const Outcome text = run("graph net.safetensors");
   EXPECT_EQ(text.code, 0) << text.err;
@@ -221,7 +221,7 @@ TEST_F(command, graph_prints_and_draws) {
   expect_refusal("graph bad.txt", "bad.txt");
 }
 
-TEST_F(command, plan_tells_memory) {
+TEST_F(CommandTest, plan_tells_memory) {
   write_frozen("net.safetensors");
   const Outcome o = run("plan net.safetensors --batch 64");
   EXPECT_EQ(o.code, 0) << o.err;
@@ -238,7 +238,7 @@ TEST_F(command, plan_tells_memory) {
   expect_refusal("plan net.safetensors --batch 0", "between 1 and");
 }
 
-TEST_F(command, plot_draws_statistics) {
+TEST_F(CommandTest, plot_draws_statistics) {
   fs::create_directory(file("run"));
   std::string rows;
   for (int e = 1; e <= 4; ++e) rows += stats_line({e, e * 10, {{"loss", 1.0 / e}, {"lr", 0.1}}, {}}) + "\n";
@@ -255,7 +255,7 @@ TEST_F(command, plot_draws_statistics) {
 }
 
 // Two trainings that differ in their rate of learning, which is part of their graphs.
-TEST_F(command, reads_checkpoints_of_runs) {
+TEST_F(CommandTest, reads_checkpoints_of_runs) {
   for (const double rate : {0.1, 0.2}) {
     SimpleTrainer trainer;
     trainer.setup_graph(
@@ -284,7 +284,7 @@ TEST_F(command, reads_checkpoints_of_runs) {
   EXPECT_EQ(run("verify a").code, 1);
 }
 
-TEST_F(command, runs_diff_finds_the_first_step) {
+TEST_F(CommandTest, runs_diff_finds_the_first_step) {
   for (const char* run_dir : {"a", "b"}) {
     fs::create_directory(file(run_dir));
     const bool is_b = run_dir[0] == 'b';

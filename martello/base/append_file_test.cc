@@ -14,13 +14,13 @@ namespace {
 
 using testing::error_of;
 
-struct append_file : ::testing::Test {
-  append_file() {
+struct AppendFileTest : ::testing::Test {
+  AppendFileTest() {
     char pattern[] = "/tmp/martello_append_XXXXXX";
     dir = mkdtemp(pattern);
     path = dir + "/rows";
   }
-  ~append_file() override { std::filesystem::remove_all(dir); }
+  ~AppendFileTest() override { std::filesystem::remove_all(dir); }
   std::string text() const {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -28,7 +28,7 @@ struct append_file : ::testing::Test {
   std::string dir, path;
 };
 
-TEST_F(append_file, goes_on_behind_what_is_there) {
+TEST_F(AppendFileTest, goes_on_behind_what_is_there) {
   AppendFile(path).append("one\n");
   AppendFile file(path);
   EXPECT_EQ(file.size(), 4);
@@ -38,7 +38,7 @@ TEST_F(append_file, goes_on_behind_what_is_there) {
   EXPECT_EQ(text(), "one\ntwo\n");
 }
 
-TEST_F(append_file, is_cut_back_to_a_length) {
+TEST_F(AppendFileTest, is_cut_back_to_a_length) {
   AppendFile file(path);
   file.append("one\ntwo\n");
   file.cut(4);
@@ -47,18 +47,18 @@ TEST_F(append_file, is_cut_back_to_a_length) {
   EXPECT_CONTAINS(error_of([&] { file.cut(11); }), "has 10 bytes and cannot be cut to 11");
 }
 
-TEST_F(append_file, names_file_and_cause_when_it_cannot_open) {
+TEST_F(AppendFileTest, names_file_and_cause_when_it_cannot_open) {
   EXPECT_CONTAINS(error_of<FileError>([&] { AppendFile(dir + "/missing/rows"); }), "No such file or directory");
 }
 
-TEST_F(append_file, names_the_full_disk) {
+TEST_F(AppendFileTest, names_the_full_disk) {
   AppendFile file("/dev/full");
   EXPECT_CONTAINS(error_of<FileError>([&] { file.append("row"); }),
                   "[file '/dev/full'] cannot append: No space left on device.");
 }
 
 // A limit of the process stands for a disk that fills in the middle of a record.
-TEST_F(append_file, a_record_that_does_not_fit_leaves_no_trace) {
+TEST_F(AppendFileTest, a_record_that_does_not_fit_leaves_no_trace) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto run = [&] {
     signal(SIGXFSZ, SIG_IGN);
@@ -77,7 +77,7 @@ TEST_F(append_file, a_record_that_does_not_fit_leaves_no_trace) {
   EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(append_file, moves) {
+TEST_F(AppendFileTest, moves) {
   AppendFile a(path);
   AppendFile b = std::move(a);
   b.append("x");

@@ -14,13 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 using testing::error_of;
 
-class atomic_file : public ::testing::Test {
+class AtomicFileTest : public ::testing::Test {
  protected:
-  atomic_file() {
+  AtomicFileTest() {
     std::string pattern = (fs::temp_directory_path() / "atomic_XXXXXX").string();
     dir_ = mkdtemp(pattern.data());
   }
-  ~atomic_file() override { fs::remove_all(dir_); }
+  ~AtomicFileTest() override { fs::remove_all(dir_); }
   static std::string text_of(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -28,7 +28,7 @@ class atomic_file : public ::testing::Test {
   fs::path dir_;
 };
 
-TEST_F(atomic_file, appears_with_its_commit) {
+TEST_F(AtomicFileTest, appears_with_its_commit) {
   const fs::path path = dir_ / "model";
   {
     AtomicFile file(path);
@@ -41,7 +41,7 @@ TEST_F(atomic_file, appears_with_its_commit) {
   EXPECT_EQ(std::distance(fs::directory_iterator(dir_), {}), 1);
 }
 
-TEST_F(atomic_file, leaves_the_old_one_without_a_commit) {
+TEST_F(AtomicFileTest, leaves_the_old_one_without_a_commit) {
   const fs::path path = dir_ / "model";
   std::ofstream(path) << "old";
   { AtomicFile(path).append("new"); }
@@ -49,7 +49,7 @@ TEST_F(atomic_file, leaves_the_old_one_without_a_commit) {
   EXPECT_EQ(std::distance(fs::directory_iterator(dir_), {}), 1);
 }
 
-TEST_F(atomic_file, replaces_the_old_one_and_what_a_killed_process_left) {
+TEST_F(AtomicFileTest, replaces_the_old_one_and_what_a_killed_process_left) {
   const fs::path path = dir_ / "model";
   std::ofstream(path) << "old";
   std::ofstream(path.string() + ".part") << "a longer part of something";
@@ -59,7 +59,7 @@ TEST_F(atomic_file, replaces_the_old_one_and_what_a_killed_process_left) {
   EXPECT_EQ(text_of(path), "new");
 }
 
-TEST_F(atomic_file, names_the_file_and_the_cause) {
+TEST_F(AtomicFileTest, names_the_file_and_the_cause) {
   const std::string path = (dir_ / "missing" / "model").string();
   const std::string text = error_of<FileError>([&] { AtomicFile file(path); });
   EXPECT_CONTAINS(text, path);

@@ -14,17 +14,17 @@ namespace {
 
 using testing::error_of;
 
-class directory_lock : public ::testing::Test {
+class DirectoryLockTest : public ::testing::Test {
  protected:
-  directory_lock() {
+  DirectoryLockTest() {
     char pattern[] = "/tmp/martello_lock_XXXXXX";
     dir_ = mkdtemp(pattern);
   }
-  ~directory_lock() override { std::filesystem::remove_all(dir_); }
+  ~DirectoryLockTest() override { std::filesystem::remove_all(dir_); }
   std::string dir_;
 };
 
-TEST_F(directory_lock, is_had_by_one_at_a_time) {
+TEST_F(DirectoryLockTest, is_had_by_one_at_a_time) {
   {
     const DirectoryLock lock(dir_);
     const std::string text = error_of<FailedPrecondition>([&] { DirectoryLock second(dir_); });
@@ -33,7 +33,7 @@ TEST_F(directory_lock, is_had_by_one_at_a_time) {
   const DirectoryLock again(dir_);
 }
 
-TEST_F(directory_lock, ends_with_its_process) {
+TEST_F(DirectoryLockTest, ends_with_its_process) {
   const pid_t child = fork();
   if (child == 0) {
     const DirectoryLock lock(dir_);
@@ -44,7 +44,7 @@ TEST_F(directory_lock, ends_with_its_process) {
   const DirectoryLock lock(dir_);
 }
 
-TEST_F(directory_lock, names_a_directory_that_takes_no_file) {
+TEST_F(DirectoryLockTest, names_a_directory_that_takes_no_file) {
   EXPECT_CONTAINS(error_of<FileError>([&] { DirectoryLock lock(dir_ + "/missing"); }), "No such file");
 }
 

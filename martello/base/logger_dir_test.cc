@@ -27,15 +27,15 @@ std::string read(const fs::path& path) {
 
 void put(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
 
-struct logger_dir : ::testing::Test {
-  logger_dir() {
+struct LoggerDirTest : ::testing::Test {
+  LoggerDirTest() {
     char pattern[] = "/tmp/martello_logger_XXXXXX";
     root = mkdtemp(pattern);
     dir = root + "/train_log/run";
     unsetenv("MARTELLO_OLD_RUN");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
   }
-  ~logger_dir() override {
+  ~LoggerDirTest() override {
     close_logger_dir();
     fs::remove_all(root);
   }
@@ -55,7 +55,7 @@ struct logger_dir : ::testing::Test {
   martello::testing::Log console;
 };
 
-TEST_F(logger_dir, lines_go_to_console_and_file) {
+TEST_F(LoggerDirTest, lines_go_to_console_and_file) {
   set_logger_dir(dir + "//");
   warn("careful");
   EXPECT_EQ(get_logger_dir(), dir);
@@ -69,13 +69,13 @@ TEST_F(logger_dir, lines_go_to_console_and_file) {
   EXPECT_CONTAINS(error_of<FailedPrecondition>([] { get_logger_dir(); }), "auto_set_dir()");
 }
 
-TEST_F(logger_dir, hidden_files_are_no_old_run) {
+TEST_F(LoggerDirTest, hidden_files_are_no_old_run) {
   fs::create_directories(dir);
   put(dir + "/.hidden", "x");
   EXPECT_NO_THROW(set_logger_dir(dir));
 }
 
-TEST_F(logger_dir, keep_puts_the_old_log_aside) {
+TEST_F(LoggerDirTest, keep_puts_the_old_log_aside) {
   make_old_run();
   set_logger_dir(dir, OldRun::keep);
   EXPECT_EQ(read(dir + "/model"), "old");
@@ -86,12 +86,12 @@ TEST_F(logger_dir, keep_puts_the_old_log_aside) {
   EXPECT_EQ(read(dir + "/log.log").find("old lines"), std::string::npos);
 }
 
-TEST_F(logger_dir, two_runs_within_a_second_keep_both_logs) {
+TEST_F(LoggerDirTest, two_runs_within_a_second_keep_both_logs) {
   for (int i = 0; i < 3; ++i) set_logger_dir(dir, OldRun::keep);
   EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator()), 3);
 }
 
-TEST_F(logger_dir, erase_backup_and_renew) {
+TEST_F(LoggerDirTest, erase_backup_and_renew) {
   make_old_run();
   set_logger_dir(dir, OldRun::renew);
   const std::string renewed = get_logger_dir();
@@ -107,13 +107,13 @@ TEST_F(logger_dir, erase_backup_and_renew) {
   EXPECT_TRUE(fs::exists(dir + "/log.log"));
 }
 
-TEST_F(logger_dir, the_working_directory_is_never_erased) {
+TEST_F(LoggerDirTest, the_working_directory_is_never_erased) {
   EXPECT_CONTAINS(error_of([] { set_logger_dir(".", OldRun::erase); }), "holds the working directory");
   EXPECT_CONTAINS(error_of([] { set_logger_dir("/", OldRun::erase); }), "holds the working directory");
 }
 
 // Standard input is the null device, as under a batch system; reading it would return at once.
-TEST_F(logger_dir, without_a_terminal_nobody_is_asked) {
+TEST_F(LoggerDirTest, without_a_terminal_nobody_is_asked) {
   make_old_run();
   const auto run = [&] {
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
@@ -126,7 +126,7 @@ TEST_F(logger_dir, without_a_terminal_nobody_is_asked) {
   EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(logger_dir, the_environment_answers) {
+TEST_F(LoggerDirTest, the_environment_answers) {
   make_old_run();
   setenv("MARTELLO_OLD_RUN", "delete", 1);
   set_logger_dir(dir);
@@ -156,7 +156,7 @@ int answer_at_a_terminal(const std::string& typed, const std::function<int()>& c
   return WEXITSTATUS(status);
 }
 
-TEST_F(logger_dir, at_a_terminal_it_asks_until_there_is_an_answer) {
+TEST_F(LoggerDirTest, at_a_terminal_it_asks_until_there_is_an_answer) {
   make_old_run();
   const auto use = [&] {
     set_logger_dir(dir);
@@ -166,7 +166,7 @@ TEST_F(logger_dir, at_a_terminal_it_asks_until_there_is_an_answer) {
   EXPECT_EQ(answer_at_a_terminal("d\n", use), 4);
 }
 
-TEST_F(logger_dir, quitting_at_a_terminal_is_an_error) {
+TEST_F(LoggerDirTest, quitting_at_a_terminal_is_an_error) {
   make_old_run();
   EXPECT_EQ(answer_at_a_terminal("q\n",
                                  [&] {
@@ -180,14 +180,14 @@ TEST_F(logger_dir, quitting_at_a_terminal_is_an_error) {
             5);
 }
 
-TEST_F(logger_dir, a_directory_that_cannot_be_made_is_named) {
+TEST_F(LoggerDirTest, a_directory_that_cannot_be_made_is_named) {
   put(root + "/file", "");
   EXPECT_CONTAINS(error_of([&] { set_logger_dir(root + "/file"); }), "is a file, not a directory");
   EXPECT_CONTAINS(error_of([&] { set_logger_dir(root + "/file/x"); }), root + "/file/x");
   EXPECT_FALSE(find_logger_dir().has_value());
 }
 
-TEST_F(logger_dir, a_directory_without_permission_is_refused) {
+TEST_F(LoggerDirTest, a_directory_without_permission_is_refused) {
   fs::create_directories(dir);
   fs::permissions(root, fs::perms::all);
   fs::permissions(root + "/train_log", fs::perms::all);
@@ -202,7 +202,7 @@ TEST_F(logger_dir, a_directory_without_permission_is_refused) {
 }
 
 // A limit of the process stands for a full disk.
-TEST_F(logger_dir, a_full_disk_is_said_once_and_the_console_goes_on) {
+TEST_F(LoggerDirTest, a_full_disk_is_said_once_and_the_console_goes_on) {
   const auto run = [&] {
     signal(SIGXFSZ, SIG_IGN);
     set_logger_dir(dir);
@@ -216,7 +216,7 @@ TEST_F(logger_dir, a_full_disk_is_said_once_and_the_console_goes_on) {
   EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(logger_dir, eight_threads_write_whole_lines_to_the_file) {
+TEST_F(LoggerDirTest, eight_threads_write_whole_lines_to_the_file) {
   constexpr int kThreads = 8, kLines = 200;
   set_logger_dir(dir);
   std::vector<std::thread> threads;
@@ -234,7 +234,7 @@ TEST_F(logger_dir, eight_threads_write_whole_lines_to_the_file) {
   }
 }
 
-TEST_F(logger_dir, auto_set_dir_is_named_after_the_program) {
+TEST_F(LoggerDirTest, auto_set_dir_is_named_after_the_program) {
   const fs::path before = fs::current_path();
   fs::current_path(root);
   auto_set_dir(OldRun::ask, "second");
@@ -242,7 +242,7 @@ TEST_F(logger_dir, auto_set_dir_is_named_after_the_program) {
   EXPECT_EQ(get_logger_dir(), str("train_log/", program_invocation_short_name, ":second"));
 }
 
-TEST_F(logger_dir, the_command_line_reads_back_in_a_shell) {
+TEST_F(LoggerDirTest, the_command_line_reads_back_in_a_shell) {
   EXPECT_CONTAINS(command_line(), program_invocation_short_name);
 }
 

@@ -28,7 +28,7 @@ struct Counter : Callback {
   int64_t allocations = -1;
 };
 
-struct callback_allocation : ::testing::Test {
+struct CallbackAllocationTest : ::testing::Test {
   Log log;
   int64_t allocations_with(const Ref<Callback>& callback) {
     const auto counter = make<Counter>();
@@ -41,7 +41,7 @@ struct callback_allocation : ::testing::Test {
   }
 };
 
-TEST_F(callback_allocation, of_each_is_none) {
+TEST_F(CallbackAllocationTest, of_each_is_none) {
   double sum = 0;
   for (const Ref<Callback>& c :
        CallbackList{ProgressBar({"cost"}), SessionRunTimeout(60000), ThroughputTracker(), EstimatedTimeLeft(),

@@ -26,11 +26,11 @@ struct Look : Callback {
   bool is_failing = false;
 };
 
-struct averaged_weights : ::testing::Test {
+struct AveragedWeightsTest : ::testing::Test {
   Log log;
   SimpleTrainer trainer;
   std::shared_ptr<Look> plain = make<Look>(), averaged = make<Look>();
-  averaged_weights() {
+  AveragedWeightsTest() {
     trainer.setup_graph(kLineSignature, LineInput(), line_cost, [] { return GradientDescent(0.05); });
   }
   TrainEnd train(AveragedWeightsOptions options) {
@@ -41,7 +41,7 @@ struct averaged_weights : ::testing::Test {
   }
 };
 
-TEST_F(averaged_weights, evaluate_with_averages_and_go_on_with_weights) {
+TEST_F(AveragedWeightsTest, evaluate_with_averages_and_go_on_with_weights) {
   EXPECT_EQ(train({.decay = 0.5, .warm_up = false}).reason, TrainEnd::finished);
   ASSERT_EQ(plain->steps.size(), 8u);
   double average = 0;  // where w starts
@@ -56,7 +56,7 @@ TEST_F(averaged_weights, evaluate_with_averages_and_go_on_with_weights) {
   EXPECT_NE(averaged->triggers[1], plain->triggers[1]);
 }
 
-TEST_F(averaged_weights, follow_faster_in_the_beginning) {
+TEST_F(AveragedWeightsTest, follow_faster_in_the_beginning) {
   EXPECT_EQ(train({.decay = 0.999}).reason, TrainEnd::finished);
   double average = 0;
   for (size_t i = 0; i < 4; ++i) {
@@ -66,7 +66,7 @@ TEST_F(averaged_weights, follow_faster_in_the_beginning) {
   EXPECT_NEAR(averaged->triggers[0], average, 1e-6);
 }
 
-TEST_F(averaged_weights, are_back_after_an_error) {
+TEST_F(AveragedWeightsTest, are_back_after_an_error) {
   averaged->is_failing = true;
   struct Last : Callback {
     void after_train() override { value = sess().get("line/w").at(0); }
@@ -81,7 +81,7 @@ TEST_F(averaged_weights, are_back_after_an_error) {
   EXPECT_NE(last->value, averaged->triggers[0]);
 }
 
-TEST_F(averaged_weights, start_from_weights_that_were_loaded) {
+TEST_F(AveragedWeightsTest, start_from_weights_that_were_loaded) {
   struct Load : SessionInit {
     void run_init(Session& session) override { session.set("line/w", 100.0f); }
   };
@@ -96,13 +96,13 @@ TEST_F(averaged_weights, start_from_weights_that_were_loaded) {
   EXPECT_NEAR(averaged->triggers[0], 0.75 * 100 + 0.25 * averaged->steps[0], 1e-4);
 }
 
-TEST_F(averaged_weights, may_be_of_some_variables) {
+TEST_F(AveragedWeightsTest, may_be_of_some_variables) {
   const std::string text = error_of([&] { (void)train({.variables = "conv.*"}); });
   for (const char* part : {"\"conv.*\"", "line/w", "line/b"}) EXPECT_CONTAINS(text, part);
   EXPECT_CONTAINS(error_of([] { AveragedWeights({.decay = 1}); }), ".decay is 1");
 }
 
-TEST_F(averaged_weights, must_be_among_the_callbacks) {
+TEST_F(AveragedWeightsTest, must_be_among_the_callbacks) {
   const auto train_without = [&] {
     (void)trainer.train(
         {.callbacks = {WithAveragedWeights(make<AveragedWeights>(), averaged)}, .steps_per_epoch = 1, .max_epoch = 1});

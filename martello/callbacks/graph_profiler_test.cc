@@ -18,17 +18,17 @@ using testing::FakeTraining;
 using testing::Log;
 using testing::TestDir;
 
-struct graph_profiler : ::testing::Test {
+struct GraphProfilerTest : ::testing::Test {
   Log log;
   TestDir dir;
   GraphScope g;
   Tensor x = get_variable("x", {.shape = Shape(16, 16)});
   Tensor y = matmul(x, x, {}, "product");
-  graph_profiler() { logger::set_logger_dir(dir.path(), logger::OldRun::keep); }
+  GraphProfilerTest() { logger::set_logger_dir(dir.path(), logger::OldRun::keep); }
   RunOp step() const { return RunOp(y.op(), {.before = false, .as_trigger = false, .each_step = true}); }
 };
 
-TEST_F(graph_profiler, writes_a_chrome_trace_of_a_run) {
+TEST_F(GraphProfilerTest, writes_a_chrome_trace_of_a_run) {
   FakeTraining t({}, {step(), GraphProfiler()});
   t.start();
   t.epoch(2);
@@ -46,7 +46,7 @@ struct Texts : Monitor {
   std::vector<std::string> seen;
 };
 
-TEST_F(graph_profiler, writes_a_table_and_tells_the_monitors) {
+TEST_F(GraphProfilerTest, writes_a_table_and_tells_the_monitors) {
   const auto texts = make<Texts>();
   FakeTraining t({texts}, {step(), GraphProfiler({.dump_tracing = false, .dump_table = true, .dump_event = true})});
   t.start();
@@ -57,7 +57,7 @@ TEST_F(graph_profiler, writes_a_table_and_tells_the_monitors) {
   EXPECT_TRUE(dir.list("chrome-trace-").empty());
 }
 
-TEST_F(graph_profiler, only_traced_runs_cost_anything) {
+TEST_F(GraphProfilerTest, only_traced_runs_cost_anything) {
   FakeTraining t({}, {step(), PeriodicCallback(GraphProfiler(), {.steps = 3})});
   t.start();
   t.epoch(7);
@@ -66,7 +66,7 @@ TEST_F(graph_profiler, only_traced_runs_cost_anything) {
             (std::vector<std::string>{"chrome-trace-1.json", "chrome-trace-4.json", "chrome-trace-7.json"}));
 }
 
-TEST_F(graph_profiler, needs_something_to_do_and_a_place) {
+TEST_F(GraphProfilerTest, needs_something_to_do_and_a_place) {
   EXPECT_CONTAINS(error_of([] { GraphProfiler({.dump_tracing = false}); }), "all off");
   logger::close_logger_dir();
   EXPECT_CONTAINS(error_of([] { FakeTraining({}, {GraphProfiler()}); }), "[GraphProfiler] writes into");

@@ -19,7 +19,7 @@ struct Noise {
   double strength = 1;
 };
 
-struct setters : ::testing::Test {
+struct SettersTest : ::testing::Test {
   Log log;
   std::shared_ptr<Noise> noise = make<Noise>();
   ObjAttrParam strength() const { return ObjAttrParam(noise, &Noise::strength, "strength"); }
@@ -37,7 +37,7 @@ struct Puts : Callback {
   size_t next = 0;
 };
 
-TEST_F(setters, a_function_is_asked_before_training_and_every_epoch) {
+TEST_F(SettersTest, a_function_is_asked_before_training_and_every_epoch) {
   std::vector<int64_t> epochs;
   FakeTraining t({}, {HyperParamSetterWithFunc(strength(), [&](int64_t epoch, double old) {
                    epochs.push_back(epoch);
@@ -52,7 +52,7 @@ TEST_F(setters, a_function_is_asked_before_training_and_every_epoch) {
   EXPECT_EQ(epochs, (std::vector<int64_t>{0, 1, 2}));
 }
 
-TEST_F(setters, a_resume_does_not_apply_a_function_twice) {
+TEST_F(SettersTest, a_resume_does_not_apply_a_function_twice) {
   const auto halve = [](int64_t, double old) { return std::optional(old / 2); };
   const auto first = make<HyperParamSetterWithFunc>(strength(), halve);
   std::string saved;
@@ -79,7 +79,7 @@ StatMonitorParamSetter on_plateau(ObjAttrParam param, StatMonitorOptions options
       std::move(param), "error", [](double old) { return old / 10; }, options);
 }
 
-TEST_F(setters, a_plateau_changes_the_value_and_begins_again) {
+TEST_F(SettersTest, a_plateau_changes_the_value_and_begins_again) {
   FakeTraining t(
       {}, {Puts({5, 4, 3.9, 3.8, 3.85, 3.84, 3.83, 1}), on_plateau(strength(), {.threshold = 0.2, .last_k = 3})});
   t.start();
@@ -92,7 +92,7 @@ TEST_F(setters, a_plateau_changes_the_value_and_begins_again) {
   EXPECT_EQ(seen, (std::vector<double>{1, 1, 1, 0.1, 0.1, 0.1, 0.01, 0.01}));
 }
 
-TEST_F(setters, reverse_waits_for_larger_values) {
+TEST_F(SettersTest, reverse_waits_for_larger_values) {
   FakeTraining t({}, {Puts({1, 2, 2, 2}), on_plateau(strength(), {.threshold = 0.5, .last_k = 2, .reverse = true})});
   t.start();
   t.epoch(1);
@@ -102,7 +102,7 @@ TEST_F(setters, reverse_waits_for_larger_values) {
   EXPECT_EQ(noise->strength, 0.1);
 }
 
-TEST_F(setters, a_statistic_without_a_new_value_is_warned_about) {
+TEST_F(SettersTest, a_statistic_without_a_new_value_is_warned_about) {
   FakeTraining t({}, {Puts({-1, 1, -1, 1}), on_plateau(strength(), {.last_k = 2})});
   t.start();
   t.epoch(1);
@@ -115,7 +115,7 @@ TEST_F(setters, a_statistic_without_a_new_value_is_warned_about) {
   EXPECT_EQ(noise->strength, 0.1);
 }
 
-TEST_F(setters, history_survives_a_resume) {
+TEST_F(SettersTest, history_survives_a_resume) {
   auto first = on_plateau(strength(), {.last_k = 2});
   const auto setter = make<StatMonitorParamSetter>(std::move(first));
   FakeTraining t({}, {Puts({1}), setter});
@@ -129,7 +129,7 @@ TEST_F(setters, history_survives_a_resume) {
   EXPECT_EQ(noise->strength, 0.1);
 }
 
-TEST_F(setters, a_statistic_must_be_repeatable_and_provided) {
+TEST_F(SettersTest, a_statistic_must_be_repeatable_and_provided) {
   const auto setter = [&](const char* stat) {
     return StatMonitorParamSetter(strength(), stat, [](double v) { return v; });
   };
@@ -141,12 +141,12 @@ TEST_F(setters, a_statistic_must_be_repeatable_and_provided) {
   for (const char* part : {"'StatMonitorParamSetter'", "'eror'", "Did you mean 'error'?"}) EXPECT_CONTAINS(text, part);
 }
 
-struct human_setter : setters {
+struct HumanSetterTest : SettersTest {
   TestDir dir;
   human_setter() { logger::set_logger_dir(dir.path(), logger::OldRun::keep); }
 };
 
-TEST_F(human_setter, reads_the_file_on_every_trigger) {
+TEST_F(HumanSetterTest, reads_the_file_on_every_trigger) {
   FakeTraining t({}, {HumanHyperParamSetter(strength())});
   t.start();
   t.epoch(1);
@@ -156,7 +156,7 @@ TEST_F(human_setter, reads_the_file_on_every_trigger) {
   EXPECT_EQ(noise->strength, 0.5);
 }
 
-TEST_F(human_setter, warns_of_what_it_cannot_read) {
+TEST_F(HumanSetterTest, warns_of_what_it_cannot_read) {
   FakeTraining t({}, {HumanHyperParamSetter(strength())});
   dir.write("hyper.txt", "strength 0.5\n");
   t.start();
@@ -170,7 +170,7 @@ TEST_F(human_setter, warns_of_what_it_cannot_read) {
   EXPECT_EQ(noise->strength, 1);
 }
 
-TEST_F(human_setter, a_resumed_run_takes_what_was_typed_then) {
+TEST_F(HumanSetterTest, a_resumed_run_takes_what_was_typed_then) {
   const auto first = make<HumanHyperParamSetter>(strength());
   std::string saved;
   {
@@ -195,7 +195,7 @@ TEST_F(human_setter, a_resumed_run_takes_what_was_typed_then) {
   EXPECT_EQ(noise->strength, 0.25);
 }
 
-TEST_F(human_setter, a_new_run_forgets_the_journal_of_another) {
+TEST_F(HumanSetterTest, a_new_run_forgets_the_journal_of_another) {
   dir.write("hyper.txt.journal", "1 strength:0.5\n");
   FakeTraining t({}, {HumanHyperParamSetter(strength())});
   t.start();
@@ -204,12 +204,12 @@ TEST_F(human_setter, a_new_run_forgets_the_journal_of_another) {
   EXPECT_EQ(dir.read("hyper.txt.journal"), "0 strength:-\n1 strength:-\n");
 }
 
-TEST_F(human_setter, needs_a_directory) {
+TEST_F(HumanSetterTest, needs_a_directory) {
   logger::close_logger_dir();
   EXPECT_CONTAINS(error_of([&] { FakeTraining({}, {HumanHyperParamSetter(strength())}); }), "auto_set_dir");
 }
 
-TEST_F(setters, refuse_empty_functions) {
+TEST_F(SettersTest, refuse_empty_functions) {
   EXPECT_CONTAINS(error_of([&] { HyperParamSetterWithFunc("a", {}); }), "function is empty");
   EXPECT_CONTAINS(error_of([&] { StatMonitorParamSetter("a", "b", {}); }), "is empty");
   EXPECT_CONTAINS(error_of([&] { StatMonitorParamSetter("a", "b", [](double v) { return v; }, {.last_k = 0}); }),

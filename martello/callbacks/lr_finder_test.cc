@@ -17,10 +17,10 @@ using testing::LineInput;
 using testing::Log;
 using testing::TestDir;
 
-struct lr_finder : ::testing::Test {
+struct LrFinderTest : ::testing::Test {
   Log log;
   SimpleTrainer trainer;
-  lr_finder() {
+  LrFinderTest() {
     trainer.setup_graph(kLineSignature, LineInput(), line_cost,
                         [] { return GradientDescent(get_scalar_var("learning_rate", 0.5)); });
   }
@@ -29,7 +29,7 @@ struct lr_finder : ::testing::Test {
   }
 };
 
-TEST_F(lr_finder, suggests_a_rate_that_trains) {
+TEST_F(LrFinderTest, suggests_a_rate_that_trains) {
   const TestDir dir;
   logger::set_logger_dir(dir.path(), logger::OldRun::keep);
   const auto finder = make<LearningRateFinder>("learning_rate", "cost");
@@ -46,7 +46,7 @@ TEST_F(lr_finder, suggests_a_rate_that_trains) {
   EXPECT_TRUE(dir.read("lr_finder.png").starts_with("\x89PNG"));
 }
 
-TEST_F(lr_finder, tries_every_rate_when_nothing_diverges) {
+TEST_F(LrFinderTest, tries_every_rate_when_nothing_diverges) {
   const auto finder = make<LearningRateFinder>(
       "learning_rate", "cost", LearningRateFinderOptions{.from = 1e-6, .to = 1e-2, .steps = 21, .smoothing = 0});
   EXPECT_EQ(train(finder).reason, TrainEnd::stopped);
@@ -54,7 +54,7 @@ TEST_F(lr_finder, tries_every_rate_when_nothing_diverges) {
   EXPECT_NEAR(*finder->suggestion(), 1e-2, 5e-3);
 }
 
-TEST_F(lr_finder, says_when_the_loss_never_falls) {
+TEST_F(LrFinderTest, says_when_the_loss_never_falls) {
   const auto finder =
       make<LearningRateFinder>("learning_rate", "cost", LearningRateFinderOptions{.from = 10, .to = 100, .steps = 20});
   EXPECT_EQ(train(finder).reason, TrainEnd::stopped);
@@ -62,7 +62,7 @@ TEST_F(lr_finder, says_when_the_loss_never_falls) {
   EXPECT_CONTAINS(join(log.lines, "\n"), "'cost' never fell");
 }
 
-TEST_F(lr_finder, refuses_what_it_cannot_do) {
+TEST_F(LrFinderTest, refuses_what_it_cannot_do) {
   EXPECT_CONTAINS(error_of([&] { (void)train(make<LearningRateFinder>("learning_rate", "cost"), 49); }),
                   "needs 100 steps, but training has 2 epochs of 49");
   using Options = LearningRateFinderOptions;
@@ -73,12 +73,12 @@ TEST_F(lr_finder, refuses_what_it_cannot_do) {
   EXPECT_CONTAINS(make_it({.diverged_at = 1}), ".diverged_at is 1");
 }
 
-TEST_F(lr_finder, names_what_is_missing) {
+TEST_F(LrFinderTest, names_what_is_missing) {
   EXPECT_CONTAINS(error_of([&] { (void)train(make<LearningRateFinder>("learning_rat", "cost")); }),
                   "Did you mean 'learning_rate'?");
 }
 
-TEST_F(lr_finder, state_goes_on_where_it_was) {
+TEST_F(LrFinderTest, state_goes_on_where_it_was) {
   LearningRateFinder a("learning_rate", "cost"), b("learning_rate", "cost");
   State saved;
   std::vector<double> losses = {3, 2, 1};

@@ -61,14 +61,14 @@ TEST(progress_text, refreshes_seldom_where_nobody_looks) {
   EXPECT_EQ(internal::refresh_seconds(true), 2.5);
 }
 
-struct progress_bar : ::testing::Test {
+struct ProgressBarTest : ::testing::Test {
   GraphScope g;
   Log log;
   Tensor x = placeholder({}, f32, "x");
   Tensor cost = multiply(x, 2, "loss/cost");
 };
 
-TEST_F(progress_bar, is_one_line_per_epoch_when_nobody_looks) {
+TEST_F(ProgressBarTest, is_one_line_per_epoch_when_nobody_looks) {
   FakeTraining t({}, {ProgressBar({"loss/cost"}, {.is_terminal = false})});
   t.start();
   for (float value : {1.0f, 2.0f}) t.epoch(3, [] {}, {{x, value}});
@@ -79,7 +79,7 @@ TEST_F(progress_bar, is_one_line_per_epoch_when_nobody_looks) {
   EXPECT_CONTAINS(log.lines[1], "cost=4");
 }
 
-TEST_F(progress_bar, is_one_line_per_interval) {
+TEST_F(ProgressBarTest, is_one_line_per_interval) {
   FakeTraining t({}, {ProgressBar({}, {.refresh_seconds = 1e-9, .is_terminal = false})});
   t.start();
   t.epoch(3);
@@ -88,7 +88,7 @@ TEST_F(progress_bar, is_one_line_per_interval) {
   EXPECT_CONTAINS(log.lines[1], "left");
 }
 
-TEST_F(progress_bar, redraws_a_line_on_a_terminal) {
+TEST_F(ProgressBarTest, redraws_a_line_on_a_terminal) {
   FakeTraining t({}, {ProgressBar({"x"}, {.refresh_seconds = 1e-9, .is_terminal = true})});
   t.start();
   ::testing::internal::CaptureStderr();
@@ -100,7 +100,7 @@ TEST_F(progress_bar, redraws_a_line_on_a_terminal) {
   EXPECT_TRUE(log.lines.empty());
 }
 
-TEST_F(progress_bar, shows_scalars_with_one_step_per_epoch) {
+TEST_F(ProgressBarTest, shows_scalars_with_one_step_per_epoch) {
   FakeTraining t({}, {ProgressBar({"x"}, {.is_terminal = false})});
   t.start();
   for (float value : {1.0f, 2.0f, 3.0f}) t.epoch(1, [] {}, {{x, value}});
@@ -108,14 +108,14 @@ TEST_F(progress_bar, shows_scalars_with_one_step_per_epoch) {
 }
 
 // Two runs in each step: the first one's values are shown.
-TEST_F(progress_bar, fetches_once_per_step) {
+TEST_F(ProgressBarTest, fetches_once_per_step) {
   FakeTraining t({}, {ProgressBar({"x"}, {.is_terminal = false})});
   t.start();
   t.epoch(1, [&] { t.hooked_sess().run({}, {{x, 7.0f}}); }, {{x, 1.0f}});
   EXPECT_CONTAINS(log.lines[0], "x=1");
 }
 
-TEST_F(progress_bar, closes_when_training_breaks_off) {
+TEST_F(ProgressBarTest, closes_when_training_breaks_off) {
   FakeTraining t({}, {ProgressBar({}, {.is_terminal = false})});
   t.start();
   EXPECT_ANY_THROW(t.epoch(5, [&] {
@@ -125,14 +125,14 @@ TEST_F(progress_bar, closes_when_training_breaks_off) {
   EXPECT_CONTAINS(log.lines.back(), "2/5 (40%)");
 }
 
-TEST_F(progress_bar, says_nothing_of_epochs_without_steps) {
+TEST_F(ProgressBarTest, says_nothing_of_epochs_without_steps) {
   FakeTraining t({}, {ProgressBar({}, {.is_terminal = false})});
   t.start();
   t.epoch(0);
   EXPECT_TRUE(log.lines.empty());
 }
 
-TEST_F(progress_bar, takes_scalars_only) {
+TEST_F(ProgressBarTest, takes_scalars_only) {
   placeholder({2}, f32, "vector");
   EXPECT_CONTAINS(error_of([] { FakeTraining({}, {ProgressBar({"vector"})}); }), "'vector' is [2]");
   EXPECT_CONTAINS(error_of([] { FakeTraining({}, {ProgressBar({"loss/cst"})}); }),

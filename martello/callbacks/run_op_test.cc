@@ -19,7 +19,7 @@ using testing::error_of;
 using testing::FakeTraining;
 using testing::Log;
 
-struct run_op : ::testing::Test {
+struct RunOpTest : ::testing::Test {
   GraphScope g;
   Log log;
   Variable v = get_scalar_var("v", 0);
@@ -39,20 +39,22 @@ struct run_op : ::testing::Test {
   }
 };
 
-TEST_F(run_op, runs_before_training_and_on_triggers) { EXPECT_EQ(values({}), (std::vector<double>{1, 2, 3})); }
-TEST_F(run_op, runs_on_triggers_only) { EXPECT_EQ(values({.before = false}), (std::vector<double>{0, 1, 2})); }
-TEST_F(run_op, runs_before_training_only) { EXPECT_EQ(values({.as_trigger = false}), (std::vector<double>{1, 1, 1})); }
-TEST_F(run_op, runs_with_every_step) {
+TEST_F(RunOpTest, runs_before_training_and_on_triggers) { EXPECT_EQ(values({}), (std::vector<double>{1, 2, 3})); }
+TEST_F(RunOpTest, runs_on_triggers_only) { EXPECT_EQ(values({.before = false}), (std::vector<double>{0, 1, 2})); }
+TEST_F(RunOpTest, runs_before_training_only) {
+  EXPECT_EQ(values({.as_trigger = false}), (std::vector<double>{1, 1, 1}));
+}
+TEST_F(RunOpTest, runs_with_every_step) {
   EXPECT_EQ(values({.before = false, .as_trigger = false, .each_step = true}), (std::vector<double>{0, 3, 6}));
 }
 
-TEST_F(run_op, says_what_it_runs_when_asked) {
+TEST_F(RunOpTest, says_what_it_runs_when_asked) {
   values({.verbose = true});
   EXPECT_EQ(log.lines[0], "[RunOp] runs 'RunOp/increment'.");
   EXPECT_EQ(log.lines.size(), 3u);
 }
 
-TEST_F(run_op, takes_an_operation_or_its_name) {
+TEST_F(RunOpTest, takes_an_operation_or_its_name) {
   const Operation op = increment();
   FakeTraining t({}, {RunOp(op), RunOp("increment")});
   t.start();
@@ -60,7 +62,7 @@ TEST_F(run_op, takes_an_operation_or_its_name) {
   EXPECT_CONTAINS(error_of([&] { FakeTraining({}, {RunOp("incremen")}); }), "Did you mean 'increment'?");
 }
 
-TEST_F(run_op, refuses_what_never_runs) {
+TEST_F(RunOpTest, refuses_what_never_runs) {
   EXPECT_CONTAINS(error_of([&] { RunOp(increment, {.before = false, .as_trigger = false}); }), "never applies");
   EXPECT_CONTAINS(error_of([&] { RunOp{Operation()}; }), "null operation");
   EXPECT_CONTAINS(error_of([&] { RunOp(std::function<Operation()>()); }), "is empty");
@@ -73,12 +75,12 @@ TEST_F(run_op, refuses_what_never_runs) {
   EXPECT_CONTAINS(error_of([&] { FakeTraining({}, {RunOp(elsewhere)}); }), "another graph");
 }
 
-TEST_F(run_op, runs_on_every_process) {
+TEST_F(RunOpTest, runs_on_every_process) {
   EXPECT_FALSE(RunOp(increment).chief_only());
   EXPECT_TRUE(CheckNumerics().chief_only());
 }
 
-struct check_numerics_callback : ::testing::Test {
+struct CheckNumericsCallbackTest : ::testing::Test {
   GraphScope g;
   Log log;
   Variable w = get_variable("layer/w", {.shape = Shape(2), .initializer = zeros()});
@@ -86,13 +88,13 @@ struct check_numerics_callback : ::testing::Test {
   HostTensor bad = HostTensor::of<float>({1, std::numeric_limits<float>::quiet_NaN()});
 };
 
-TEST_F(check_numerics_callback, passes_numbers) {
+TEST_F(CheckNumericsCallbackTest, passes_numbers) {
   FakeTraining t({}, {CheckNumerics({.each_step = true})});
   t.start();
   EXPECT_NO_THROW(t.epoch(2));
 }
 
-TEST_F(check_numerics_callback, names_the_variable_on_a_trigger) {
+TEST_F(CheckNumericsCallbackTest, names_the_variable_on_a_trigger) {
   FakeTraining t({}, {CheckNumerics()});
   t.start();
   const std::string text = error_of([&] { t.epoch(1, [&] { t.sess().set(w, bad); }); });
@@ -100,7 +102,7 @@ TEST_F(check_numerics_callback, names_the_variable_on_a_trigger) {
     EXPECT_CONTAINS(text, part);
 }
 
-TEST_F(check_numerics_callback, names_the_variable_in_the_step) {
+TEST_F(CheckNumericsCallbackTest, names_the_variable_in_the_step) {
   FakeTraining t({}, {CheckNumerics({.as_trigger = false, .each_step = true})});
   t.start();
   int64_t steps = 0;
@@ -114,7 +116,7 @@ TEST_F(check_numerics_callback, names_the_variable_in_the_step) {
   EXPECT_CONTAINS(text, "CheckNumerics['layer/w']");
 }
 
-TEST_F(check_numerics_callback, looks_before_training) {
+TEST_F(CheckNumericsCallbackTest, looks_before_training) {
   struct Spoil : Callback {
     explicit Spoil(HostTensor v) : value(std::move(v)) {}
     void before_train() override { sess().set("layer/w", value); }

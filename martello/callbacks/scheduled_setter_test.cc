@@ -14,7 +14,7 @@ using testing::error_of;
 using testing::Log;
 using Sets = std::map<int64_t, double>;  // by global_step
 
-struct scheduled_setter : ::testing::Test {
+struct ScheduledSetterTest : ::testing::Test {
   NoOpTrainer trainer;
   double value = 1;
   Sets sets;
@@ -43,7 +43,7 @@ struct scheduled_setter : ::testing::Test {
 
 const std::vector<SchedulePoint> kEpochs = {{10, .3}, {20, .4}, {30, .5}};
 
-TEST_F(scheduled_setter, interpolates_between_steps) {
+TEST_F(ScheduledSetterTest, interpolates_between_steps) {
   train({{30, .3}, {40, .4}, {50, .5}}, {.interp = Interp::linear, .step_based = true},
         {.steps_per_epoch = 10, .starting_epoch = 20, .max_epoch = 50});
   EXPECT_EQ(sets.begin()->first, 30);
@@ -52,78 +52,78 @@ TEST_F(scheduled_setter, interpolates_between_steps) {
   for (const auto& [step, v] : Sets{{30, .3}, {40, .4}, {45, .45}, {50, .5}}) EXPECT_NEAR(sets.at(step), v, 1e-12);
 }
 
-TEST_F(scheduled_setter, sets_after_the_epochs_of_its_points) {
+TEST_F(ScheduledSetterTest, sets_after_the_epochs_of_its_points) {
   train(kEpochs, {}, {.steps_per_epoch = 1, .max_epoch = 50});
   EXPECT_EQ(sets, (Sets{{10, .3}, {20, .4}, {30, .5}}));
   EXPECT_FALSE(has_warned());
 }
 
-TEST_F(scheduled_setter, points_may_come_in_any_order) {
+TEST_F(ScheduledSetterTest, points_may_come_in_any_order) {
   train({{30, .5}, {10, .3}, {20, .4}}, {}, {.steps_per_epoch = 1, .max_epoch = 50});
   EXPECT_EQ(sets, (Sets{{10, .3}, {20, .4}, {30, .5}}));
 }
 
-TEST_F(scheduled_setter, a_late_start_takes_what_would_have_been_set) {
+TEST_F(ScheduledSetterTest, a_late_start_takes_what_would_have_been_set) {
   train(kEpochs, {}, {.steps_per_epoch = 1, .starting_epoch = 90, .max_epoch = 92});
   EXPECT_EQ(sets, (Sets{{0, .5}}));
   EXPECT_TRUE(has_warned());
 }
 
-TEST_F(scheduled_setter, a_late_start_leaves_it_when_asked_to) {
+TEST_F(ScheduledSetterTest, a_late_start_leaves_it_when_asked_to) {
   train(kEpochs, {.set_at_beginning = false}, {.steps_per_epoch = 1, .starting_epoch = 90, .max_epoch = 92});
   EXPECT_EQ(sets, Sets());
   EXPECT_TRUE(has_warned());
   EXPECT_CONTAINS(join(log.lines, "\n"), "it stays 1, because .set_at_beginning is off");
 }
 
-TEST_F(scheduled_setter, warns_of_another_value_at_the_start) {
+TEST_F(ScheduledSetterTest, warns_of_another_value_at_the_start) {
   train(kEpochs, {}, {.steps_per_epoch = 1, .starting_epoch = 20, .max_epoch = 50});
   EXPECT_TRUE(has_warned());
   EXPECT_EQ(sets.at(0), .3);
 }
 
-TEST_F(scheduled_setter, does_not_warn_of_the_same_value) {
+TEST_F(ScheduledSetterTest, does_not_warn_of_the_same_value) {
   train({{10, .3}, {20, 1.0}, {30, 1.5}}, {}, {.steps_per_epoch = 1, .starting_epoch = 21, .max_epoch = 50});
   EXPECT_FALSE(has_warned());
 }
 
-TEST_F(scheduled_setter, zero_is_a_value) {
+TEST_F(ScheduledSetterTest, zero_is_a_value) {
   train({{10, 0}}, {}, {.steps_per_epoch = 1, .starting_epoch = 20, .max_epoch = 20});
   EXPECT_EQ(sets, (Sets{{0, 0}}));
 }
 
-TEST_F(scheduled_setter, point_zero_is_before_the_first_epoch) {
+TEST_F(ScheduledSetterTest, point_zero_is_before_the_first_epoch) {
   train({{0, .1}, {2, .2}}, {}, {.steps_per_epoch = 3, .max_epoch = 3});
   EXPECT_EQ(sets, (Sets{{0, .1}, {6, .2}}));
 }
 
-TEST_F(scheduled_setter, logs_a_change_with_both_values) {
+TEST_F(ScheduledSetterTest, logs_a_change_with_both_values) {
   train({{1, .3}, {2, .4}}, {}, {.steps_per_epoch = 1, .max_epoch = 2});
   const std::string all = join(log.lines, "\n");
   EXPECT_CONTAINS(all, "[ScheduledHyperParamSetter] At global_step=1, param is set to 0.3.");
   EXPECT_CONTAINS(all, "[ScheduledHyperParamSetter] At global_step=2, param changes from 0.3 to 0.4.");
 }
 
-TEST_F(scheduled_setter, logs_once_per_epoch) {
+TEST_F(ScheduledSetterTest, logs_once_per_epoch) {
   train({{0, 0}, {100, 1}}, {.interp = Interp::linear, .step_based = true}, {.steps_per_epoch = 50, .max_epoch = 2});
   const auto is_change = [](const std::string& l) { return l.find("At global_step=") != std::string::npos; };
   EXPECT_EQ(std::count_if(log.lines.begin(), log.lines.end(), is_change), 3);  // before training and in two epochs
 }
 
-TEST_F(scheduled_setter, refuses_a_schedule_that_never_applies) {
+TEST_F(ScheduledSetterTest, refuses_a_schedule_that_never_applies) {
   const std::string text = error_of([&] { train({{10, .3}}, {}, {.steps_per_epoch = 1, .max_epoch = 9}); });
   for (const char* part : {"'param'", "never applies", "epoch 10", "epoch 9"}) EXPECT_CONTAINS(text, part);
   EXPECT_EQ(trainer.loop().global_step, 0);
 }
 
-TEST_F(scheduled_setter, refuses_steps_that_are_never_reached) {
+TEST_F(ScheduledSetterTest, refuses_steps_that_are_never_reached) {
   const TrainEnd end = end_of({{31, .3}}, {.step_based = true}, {.steps_per_epoch = 10, .max_epoch = 3});
   EXPECT_EQ(end.reason, TrainEnd::failed);
   EXPECT_CONTAINS(end.message, "global_step 31");
   EXPECT_EQ(trainer.loop().global_step, 0);
 }
 
-TEST_F(scheduled_setter, refuses_points_that_are_none) {
+TEST_F(ScheduledSetterTest, refuses_points_that_are_none) {
   EXPECT_CONTAINS(error_of([&] { ScheduledHyperParamSetter("lr", {}); }), "schedule is empty");
   EXPECT_CONTAINS(error_of([&] { ScheduledHyperParamSetter("lr", {{-1, 1}}); }), "point -1");
   EXPECT_CONTAINS(error_of([&] { ScheduledHyperParamSetter("lr", {{1.5, 1}}); }), "point 1.5");

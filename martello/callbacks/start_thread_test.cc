@@ -27,11 +27,11 @@ void wait_until(F&& is_so) {
   ASSERT_TRUE(is_so());
 }
 
-struct start_thread : ::testing::Test {
+struct StartThreadTest : ::testing::Test {
   Log log;
 };
 
-TEST_F(start_thread, lives_from_before_train_to_after_train) {
+TEST_F(StartThreadTest, lives_from_before_train_to_after_train) {
   std::atomic<bool> has_begun = false, has_ended = false;
   FakeTraining t({}, {StartThread("worker", [&](const StopFlag& stop) {
                    has_begun = true;
@@ -49,7 +49,7 @@ TEST_F(start_thread, lives_from_before_train_to_after_train) {
   EXPECT_TRUE(has_ended);
 }
 
-TEST_F(start_thread, takes_no_signals) {
+TEST_F(StartThreadTest, takes_no_signals) {
   std::atomic<int> blocked = -1;
   FakeTraining t({}, {StartThread("worker", [&](const StopFlag&) {
                    sigset_t mask;
@@ -64,7 +64,7 @@ TEST_F(start_thread, takes_no_signals) {
   EXPECT_EQ(sigismember(&mask, SIGINT), 0);
 }
 
-TEST_F(start_thread, an_error_fails_the_next_step_by_name) {
+TEST_F(StartThreadTest, an_error_fails_the_next_step_by_name) {
   std::atomic<bool> go = false;
   FakeTraining t({}, {StartThread("worker", [&](const StopFlag&) {
                    while (!go) std::this_thread::yield();
@@ -80,7 +80,7 @@ TEST_F(start_thread, an_error_fails_the_next_step_by_name) {
   EXPECT_NO_THROW(t.finish());
 }
 
-TEST_F(start_thread, an_error_at_the_very_end_fails_after_train) {
+TEST_F(StartThreadTest, an_error_at_the_very_end_fails_after_train) {
   FakeTraining t({}, {StartThread("worker", [](const StopFlag& stop) {
                    stop.wait(10);
                    throw InvalidArgument("[mine] too late");
@@ -90,7 +90,7 @@ TEST_F(start_thread, an_error_at_the_very_end_fails_after_train) {
   EXPECT_CONTAINS(text, "in thread 'worker'");
 }
 
-TEST_F(start_thread, one_that_does_not_stop_is_left_with_an_error_in_the_log) {
+TEST_F(StartThreadTest, one_that_does_not_stop_is_left_with_an_error_in_the_log) {
   const auto release = std::make_shared<std::atomic<bool>>(false);
   const auto is_gone = std::make_shared<std::atomic<bool>>(false);
   {
@@ -108,7 +108,7 @@ TEST_F(start_thread, one_that_does_not_stop_is_left_with_an_error_in_the_log) {
   wait_until([&] { return is_gone->load(); });
 }
 
-TEST_F(start_thread, may_be_left_alone_at_the_end) {
+TEST_F(StartThreadTest, may_be_left_alone_at_the_end) {
   const auto release = std::make_shared<std::atomic<bool>>(false);
   const auto is_gone = std::make_shared<std::atomic<bool>>(false);
   FakeTraining t({}, {StartThread("free",
@@ -125,7 +125,7 @@ TEST_F(start_thread, may_be_left_alone_at_the_end) {
   EXPECT_TRUE(log.lines.empty());
 }
 
-TEST_F(start_thread, refuses_an_empty_function) {
+TEST_F(StartThreadTest, refuses_an_empty_function) {
   EXPECT_CONTAINS(error_of([] { StartThread("worker", {}); }), "thread 'worker' is empty");
   EXPECT_CONTAINS(error_of([] { StartThread("worker", [](const StopFlag&) {}, {.wait_seconds = -1}); }), "-1");
 }

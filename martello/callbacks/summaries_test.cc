@@ -20,7 +20,7 @@ using testing::FakeTraining;
 using testing::Log;
 using History = std::vector<std::pair<int64_t, double>>;
 
-struct summaries : ::testing::Test {
+struct SummariesTest : ::testing::Test {
   GraphScope g;
   Log log;
   Tensor x = placeholder({}, f32, "x");
@@ -35,7 +35,7 @@ struct summaries : ::testing::Test {
   }
 };
 
-TEST_F(summaries, come_with_the_last_step_of_an_epoch) {
+TEST_F(SummariesTest, come_with_the_last_step_of_an_epoch) {
   add_tensor_summary(x, {"scalar"});
   FakeTraining t({}, {MergeAllSummaries()});
   t.start();
@@ -43,7 +43,7 @@ TEST_F(summaries, come_with_the_last_step_of_an_epoch) {
   EXPECT_EQ(t.monitors().get_history("x"), (History{{3, 1}, {6, 2}}));
 }
 
-TEST_F(summaries, and_in_every_period) {
+TEST_F(SummariesTest, and_in_every_period) {
   add_tensor_summary(x, {"scalar"});
   FakeTraining t({}, {MergeAllSummaries({.period = 2})});
   t.start();
@@ -51,7 +51,7 @@ TEST_F(summaries, and_in_every_period) {
   EXPECT_EQ(t.monitors().get_history("x"), (History{{2, 1}, {4, 1}, {5, 1}, {7, 2}, {9, 2}, {10, 2}}));
 }
 
-TEST_F(summaries, are_fetched_along_and_see_the_values_before_the_step) {
+TEST_F(SummariesTest, are_fetched_along_and_see_the_values_before_the_step) {
   const Variable v = get_variable("v", {.shape = {}, .initializer = zeros(), .trainable = false});
   add_tensor_summary(v, {"scalar"});
   struct Step : Callback {
@@ -65,7 +65,7 @@ TEST_F(summaries, are_fetched_along_and_see_the_values_before_the_step) {
   EXPECT_EQ(t.monitors().get_latest("v"), 3);
 }
 
-TEST_F(summaries, alone_they_have_a_run_of_their_own) {
+TEST_F(SummariesTest, alone_they_have_a_run_of_their_own) {
   const Variable v = get_variable("v", {.shape = {}, .initializer = zeros(), .trainable = false});
   const ControlDependencies after({assign_add(v, 1)});
   add_tensor_summary(read_variable(v), {"scalar"}, {.name = "runs"});
@@ -75,7 +75,7 @@ TEST_F(summaries, alone_they_have_a_run_of_their_own) {
   EXPECT_EQ(t.monitors().get_history("runs"), (History{{2, 1}, {4, 2}}));
 }
 
-TEST_F(summaries, of_all_kinds_reach_their_monitors) {
+TEST_F(SummariesTest, of_all_kinds_reach_their_monitors) {
   struct Kinds : Monitor {
     explicit Kinds(std::shared_ptr<std::vector<std::string>> l) : lines(std::move(l)) {}
     void process_histogram(std::string_view name, const HostTensor& v) override {
@@ -94,21 +94,21 @@ TEST_F(summaries, of_all_kinds_reach_their_monitors) {
   EXPECT_EQ(*lines, (std::vector<std::string>{"h[3]", "i[1, 2, 2, 3]"}));
 }
 
-TEST_F(summaries, none_is_no_error) {
+TEST_F(SummariesTest, none_is_no_error) {
   FakeTraining t({}, {MovingAverageSummary(), MergeAllSummaries(), MergeAllSummaries({.run_alone = true})});
   t.start();
   t.epoch(2);
   EXPECT_TRUE(t.monitors().scalar_names().empty());
 }
 
-TEST_F(summaries, two_of_one_name_are_said_and_a_negative_period_is_refused) {
+TEST_F(SummariesTest, two_of_one_name_are_said_and_a_negative_period_is_refused) {
   for (int i = 0; i < 2; ++i) g.graph().collections().add(kSummaries, create_scalar_summary("s", x));
   FakeTraining t({}, {MergeAllSummaries()});
   EXPECT_CONTAINS(log.lines.at(0), "two summaries are called 's'");
   EXPECT_CONTAINS(error_of([] { MergeAllSummaries({.period = -1}); }), "period is -1");
 }
 
-TEST_F(summaries, moving_averages_are_kept_in_every_step_and_shown_once) {
+TEST_F(SummariesTest, moving_averages_are_kept_in_every_step_and_shown_once) {
   add_moving_summary(x, {.decay = 0.5});
   FakeTraining t({}, {MovingAverageSummary(), MergeAllSummaries()});
   t.start();
@@ -120,7 +120,7 @@ TEST_F(summaries, moving_averages_are_kept_in_every_step_and_shown_once) {
   EXPECT_NEAR(history[1].second, (1.0 / 16 + 1.0 / 8 + 2.0 / 4 + 2.0 / 2) / (15.0 / 16), 1e-6);
 }
 
-TEST_F(summaries, averages_can_run_with_an_operation) {
+TEST_F(SummariesTest, averages_can_run_with_an_operation) {
   const auto updates = add_moving_summary(x, {.decay = 0.5});
   identity(x, "train_op");
   FakeTraining t({}, {MovingAverageSummary({.train_op = "train_op"})});
@@ -131,14 +131,14 @@ TEST_F(summaries, averages_can_run_with_an_operation) {
   EXPECT_CONTAINS(log.lines.at(0), "1 averages of 'moving_summary_ops' are updated with 'train_op'");
 }
 
-TEST_F(summaries, a_simple_moving_average_of_the_last_window) {
+TEST_F(SummariesTest, a_simple_moving_average_of_the_last_window) {
   FakeTraining t({}, {SimpleMovingAverage({"x"}, 3)});
   t.start();
   for (int i = 1; i <= 7; ++i) t.epoch(1, [] {}, {{x, static_cast<float>(i)}});
   EXPECT_EQ(t.monitors().get_history("x/SMA"), (History{{3, 2}, {6, 5}}));
 }
 
-TEST_F(summaries, a_simple_moving_average_goes_on_after_a_resume) {
+TEST_F(SummariesTest, a_simple_moving_average_goes_on_after_a_resume) {
   const auto first = make<SimpleMovingAverage>(std::vector<std::string>{"x"}, 2);
   FakeTraining t({}, {first});
   t.start();
@@ -152,7 +152,7 @@ TEST_F(summaries, a_simple_moving_average_goes_on_after_a_resume) {
   EXPECT_EQ(again.monitors().get_history("x/SMA"), (History{{4, 3.5}}));
 }
 
-TEST_F(summaries, a_simple_moving_average_refuses_what_has_no_mean) {
+TEST_F(SummariesTest, a_simple_moving_average_refuses_what_has_no_mean) {
   placeholder({2}, f32, "vector");
   const auto train = [](Ref<Callback> c) { FakeTraining t({}, {std::move(c)}); };
   EXPECT_CONTAINS(error_of([&] { train(SimpleMovingAverage({"vector"}, 3)); }), "'vector' is [2], not a scalar");

@@ -21,19 +21,19 @@ using testing::FakeTraining;
 using testing::Log;
 using testing::TestDir;
 
-struct tensors : ::testing::Test {
+struct TensorsTest : ::testing::Test {
   GraphScope g;
   Log log;
   TestDir dir;
   Tensor x = placeholder({}, f32, "x");
   Tensor twice = multiply(x, 2, "part/twice");
-  tensors() {
+  TensorsTest() {
     logger::set_logger_dir(dir.path(), logger::OldRun::keep);
     log.lines.clear();
   }
 };
 
-TEST_F(tensors, process_gets_values_in_the_order_of_names) {
+TEST_F(TensorsTest, process_gets_values_in_the_order_of_names) {
   std::vector<float> seen;
   FakeTraining t({}, {ProcessTensors({"part/twice", "x"}, [&](const HostTensors& v) {
                    seen.push_back(v[0].scalar<float>());
@@ -44,7 +44,7 @@ TEST_F(tensors, process_gets_values_in_the_order_of_names) {
   EXPECT_EQ(seen, (std::vector<float>{6, 3, 6, 3}));
 }
 
-TEST_F(tensors, process_may_keep_values) {
+TEST_F(TensorsTest, process_may_keep_values) {
   HostTensors kept;
   FakeTraining t({}, {ProcessTensors({"x"}, [&](const HostTensors& v) { kept.push_back(v[0]); })});
   t.start();
@@ -53,7 +53,7 @@ TEST_F(tensors, process_may_keep_values) {
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(kept[i].scalar<float>(), static_cast<float>(i + 1));
 }
 
-TEST_F(tensors, unknown_names_are_refused_with_near_misses) {
+TEST_F(TensorsTest, unknown_names_are_refused_with_near_misses) {
   for (const Ref<Callback>& c :
        CallbackList{TensorPrinter({"part/twise"}), DumpTensors({"part/twise"}), DumpTensorAsImage("part/twise"),
                     ProcessTensors({"part/twise"}, [](const HostTensors&) {})})
@@ -62,7 +62,7 @@ TEST_F(tensors, unknown_names_are_refused_with_near_misses) {
   EXPECT_CONTAINS(error_of([] { ProcessTensors({"x"}, ProcessTensors::Function()); }), "is empty");
 }
 
-TEST_F(tensors, the_printer_logs_every_run_and_warns) {
+TEST_F(TensorsTest, the_printer_logs_every_run_and_warns) {
   FakeTraining t({}, {TensorPrinter({"part/twice"})});
   EXPECT_CONTAINS(log.lines[0], "slow");
   t.start();
@@ -71,7 +71,7 @@ TEST_F(tensors, the_printer_logs_every_run_and_warns) {
   EXPECT_CONTAINS(log.lines[1], "part/twice: f32[] 6");
 }
 
-TEST_F(tensors, dumps_are_named_by_the_step_that_was_done) {
+TEST_F(TensorsTest, dumps_are_named_by_the_step_that_was_done) {
   FakeTraining t({}, {DumpTensors({"x", "part/twice"})});
   t.start();
   t.epoch(2, [] {}, {{x, 3.0f}});
@@ -79,7 +79,7 @@ TEST_F(tensors, dumps_are_named_by_the_step_that_was_done) {
   EXPECT_CONTAINS(dir.read("DumpTensor-1.npz"), "part/twice.npy");
 }
 
-TEST_F(tensors, dumps_need_a_directory) {
+TEST_F(TensorsTest, dumps_need_a_directory) {
   logger::close_logger_dir();
   EXPECT_CONTAINS(error_of([] { FakeTraining({}, {DumpTensors({"x"})}); }), "[DumpTensors]");
   EXPECT_CONTAINS(error_of([] { FakeTraining({}, {DumpTensorAsImage("x")}); }), "[DumpTensorAsImage]");
@@ -107,7 +107,7 @@ struct Images : Monitor {
   std::vector<std::string> seen;
 };
 
-TEST_F(tensors, an_image_is_scaled_clipped_and_written) {
+TEST_F(TensorsTest, an_image_is_scaled_clipped_and_written) {
   constant(HostTensor::of<float>({0, 0.5f, 2, -1, 0.2f, 1}, {2, 3}), "image");
   const auto images = make<Images>();
   FakeTraining t({images}, {DumpTensorAsImage("image")});
@@ -120,7 +120,7 @@ TEST_F(tensors, an_image_is_scaled_clipped_and_written) {
   EXPECT_EQ(images->seen, std::vector<std::string>{"image [1, 2, 3, 1]"});
 }
 
-TEST_F(tensors, several_images_are_numbered_from_the_second_on) {
+TEST_F(TensorsTest, several_images_are_numbered_from_the_second_on) {
   constant(HostTensor(Shape(3, 4, 5, 3), f32), "conv/filters");
   FakeTraining t({}, {DumpTensorAsImage("conv/filters", {.prefix = "deep/f", .scale = 1})});
   t.start();
@@ -132,7 +132,7 @@ TEST_F(tensors, several_images_are_numbered_from_the_second_on) {
   }
 }
 
-TEST_F(tensors, a_function_makes_images_of_any_tensor) {
+TEST_F(TensorsTest, a_function_makes_images_of_any_tensor) {
   constant(HostTensor(Shape(6), f32), "flat");
   const auto rows = [](const HostTensor& v) { return HostTensors{v.reshaped(Shape(2, 3)), v.reshaped(Shape(3, 2))}; };
   FakeTraining t({}, {DumpTensorAsImage("flat", {.map_func = rows}), DumpTensorAsImage("flat", {.prefix = "bad"})});

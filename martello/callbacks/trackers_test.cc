@@ -25,7 +25,7 @@ using testing::TestDir;
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
-struct trackers : ::testing::Test {
+struct TrackersTest : ::testing::Test {
   Log log;
 };
 
@@ -34,7 +34,7 @@ struct SlowTrigger : Callback {
   void trigger() override { sleep_ms(300); }
 };
 
-TEST_F(trackers, throughput_counts_time_within_epochs_only) {
+TEST_F(TrackersTest, throughput_counts_time_within_epochs_only) {
   FakeTraining t({}, {SlowTrigger(), ThroughputTracker(), ThroughputTracker(32)});
   t.start();
   for (int i = 0; i < 2; ++i) {
@@ -47,18 +47,18 @@ TEST_F(trackers, throughput_counts_time_within_epochs_only) {
   EXPECT_CONTAINS(error_of([&] { t.monitors().check_repeatable("Throughput (steps/sec)", "me"); }), "volatile");
 }
 
-TEST_F(trackers, throughput_can_be_asked_in_the_middle_of_an_epoch) {
+TEST_F(TrackersTest, throughput_can_be_asked_in_the_middle_of_an_epoch) {
   FakeTraining t({}, {PeriodicTrigger(ThroughputTracker(), {.steps = 2})});
   t.start();
   t.epoch(4, [] { sleep_ms(2); });
   EXPECT_EQ(t.monitors().get_history("Throughput (steps/sec)").size(), 2u);
 }
 
-TEST_F(trackers, throughput_refuses_negative_samples) {
+TEST_F(TrackersTest, throughput_refuses_negative_samples) {
   EXPECT_CONTAINS(error_of([] { ThroughputTracker(-1); }), "-1");
 }
 
-TEST_F(trackers, time_left_is_told_while_epochs_are_left) {
+TEST_F(TrackersTest, time_left_is_told_while_epochs_are_left) {
   FakeTraining t({}, {EstimatedTimeLeft()}, {.max_epoch = 3});
   t.start();
   for (int i = 0; i < 3; ++i) t.epoch(1, [] { sleep_ms(10); });
@@ -66,7 +66,7 @@ TEST_F(trackers, time_left_is_told_while_epochs_are_left) {
   for (const std::string& line : log.lines) EXPECT_TRUE(line.starts_with("Estimated Time Left: 0.")) << line;
 }
 
-TEST_F(trackers, time_left_is_the_median_of_the_last_epochs) {
+TEST_F(TrackersTest, time_left_is_the_median_of_the_last_epochs) {
   const auto median = make<EstimatedTimeLeft>(TimeLeftOptions{.last_k_epochs = 3}),
              mean = make<EstimatedTimeLeft>(TimeLeftOptions{.last_k_epochs = 3, .median = false});
   for (const auto& c : {median, mean}) {
@@ -82,7 +82,7 @@ TEST_F(trackers, time_left_is_the_median_of_the_last_epochs) {
   EXPECT_CONTAINS(log.lines[1], "50 minutes 33 seconds");
 }
 
-TEST_F(trackers, time_left_may_be_told_seldom) {
+TEST_F(TrackersTest, time_left_may_be_told_seldom) {
   FakeTraining t({}, {PeriodicTrigger(EstimatedTimeLeft(), {.epochs = 2})}, {.max_epoch = 4});
   const auto start = std::chrono::steady_clock::now();
   t.start();
@@ -95,7 +95,7 @@ TEST_F(trackers, time_left_may_be_told_seldom) {
   EXPECT_LT(left, 1.01 * seconds);
 }
 
-TEST_F(trackers, free_memory_is_logged_and_put) {
+TEST_F(TrackersTest, free_memory_is_logged_and_put) {
   FakeTraining t({}, {HostMemoryTracker()});
   t.start();
   t.epoch(1);
@@ -118,7 +118,7 @@ struct Puts : Callback {
   size_t next = 0;
 };
 
-struct early_stopping : trackers {
+struct EarlyStoppingTest : TrackersTest {
   // The epoch after which training stops; 0: it does not.
   int64_t stops_after(std::vector<double> values, EarlyStoppingOptions options) {
     const auto stop = make<EarlyStopping>("error", options);
@@ -134,32 +134,34 @@ struct early_stopping : trackers {
   }
 };
 
-TEST_F(early_stopping, stops_when_nothing_gets_better) {
+TEST_F(EarlyStoppingTest, stops_when_nothing_gets_better) {
   EXPECT_EQ(stops_after({5, 4, 4, 4.5, 3}, {.patience = 2}), 4);
   EXPECT_CONTAINS(log.lines.back(),
                   "'error' did not get better than 4, of global_step 2, in 2 values; the last is 4.5");
 }
-TEST_F(early_stopping, goes_on_while_it_gets_better) { EXPECT_EQ(stops_after({5, 4, 4, 3, 3, 2}, {.patience = 2}), 0); }
-TEST_F(early_stopping, better_means_by_the_threshold) {
+TEST_F(EarlyStoppingTest, goes_on_while_it_gets_better) {
+  EXPECT_EQ(stops_after({5, 4, 4, 3, 3, 2}, {.patience = 2}), 0);
+}
+TEST_F(EarlyStoppingTest, better_means_by_the_threshold) {
   EXPECT_EQ(stops_after({5, 4.9, 4.8, 4.7}, {.patience = 3, .threshold = 0.5}), 4);
 }
-TEST_F(early_stopping, reverse_wants_larger_values) {
+TEST_F(EarlyStoppingTest, reverse_wants_larger_values) {
   EXPECT_EQ(stops_after({1, 2, 3, 2}, {.patience = 1, .reverse = true}), 4);
 }
-TEST_F(early_stopping, nan_is_never_better) {
+TEST_F(EarlyStoppingTest, nan_is_never_better) {
   EXPECT_EQ(stops_after({NAN, 5, NAN, 4}, {.patience = 2}), 0);
   EXPECT_EQ(stops_after({NAN, NAN}, {.patience = 2}), 2);
   EXPECT_CONTAINS(log.lines.back(), "was never a number in 2 values");
 }
 
-TEST_F(early_stopping, a_value_counts_once) {
+TEST_F(EarlyStoppingTest, a_value_counts_once) {
   FakeTraining t({}, {Puts({1}), EarlyStopping("error", {.patience = 1})});
   t.start();
   for (int i = 0; i < 5; ++i) t.epoch(1);
   EXPECT_TRUE(log.lines.empty());
 }
 
-TEST_F(early_stopping, survives_a_resume) {
+TEST_F(EarlyStoppingTest, survives_a_resume) {
   const auto first = make<EarlyStopping>("error", EarlyStoppingOptions{.patience = 2});
   {
     FakeTraining t({}, {Puts({1, 2}), first});
@@ -175,7 +177,7 @@ TEST_F(early_stopping, survives_a_resume) {
   EXPECT_CONTAINS(log.lines.back(), "did not get better than 1, of global_step 1, in 2 values");
 }
 
-TEST_F(early_stopping, refuses_what_cannot_decide) {
+TEST_F(EarlyStoppingTest, refuses_what_cannot_decide) {
   EXPECT_CONTAINS(error_of([] { EarlyStopping("e", {.patience = 0}); }), ".patience is 0");
   EXPECT_CONTAINS(error_of([] { EarlyStopping("e", {.threshold = -1}); }), ".threshold is -1");
   EXPECT_CONTAINS(error_of([] {
@@ -185,7 +187,7 @@ TEST_F(early_stopping, refuses_what_cannot_decide) {
   EXPECT_CONTAINS(error_of([] { FakeTraining({}, {EarlyStopping("error")}); }), "no callback provides");
 }
 
-TEST_F(early_stopping, may_watch_a_summary_of_the_graph) {
+TEST_F(EarlyStoppingTest, may_watch_a_summary_of_the_graph) {
   const GraphScope g;
   add_tensor_summary(placeholder({}, f32, "cost"), {"scalar"});
   EXPECT_NO_THROW(FakeTraining({}, {EarlyStopping("cost"), MergeAllSummaries()}));
@@ -193,7 +195,7 @@ TEST_F(early_stopping, may_watch_a_summary_of_the_graph) {
   EXPECT_CONTAINS(text, "Did you mean 'cost'?");
 }
 
-TEST_F(trackers, a_command_gets_the_newest_values) {
+TEST_F(TrackersTest, a_command_gets_the_newest_values) {
   const TestDir dir;
   FakeTraining t({}, {Puts({0.25, 0.5}), SendStat("echo {error:.3f} >> " + dir.file("out"), {"error"})});
   t.start();
@@ -202,14 +204,14 @@ TEST_F(trackers, a_command_gets_the_newest_values) {
   EXPECT_EQ(dir.read("out"), "0.250\n0.500\n");
 }
 
-TEST_F(trackers, a_command_that_fails_is_logged) {
+TEST_F(TrackersTest, a_command_that_fails_is_logged) {
   FakeTraining t({}, {Puts({1}), SendStat("exit {error}", {"error"})});
   t.start();
   t.epoch(1);
   EXPECT_CONTAINS(log.lines.back(), "[SendStat] exit code 1 from: exit 1");
 }
 
-TEST_F(trackers, a_command_needs_names_that_exist) {
+TEST_F(TrackersTest, a_command_needs_names_that_exist) {
   EXPECT_CONTAINS(error_of([] { SendStat("echo", {}); }), "no names");
   EXPECT_CONTAINS(error_of([] { SendStat("echo {eror}", {"error"}); }), "Did you mean 'error'?");
   EXPECT_CONTAINS(error_of([] {

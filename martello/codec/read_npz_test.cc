@@ -16,13 +16,13 @@ namespace {
 using internal::parse_npy_header;
 using testing::error_of;
 
-class read_npz_file : public ::testing::Test {
+class ReadNpzFileTest : public ::testing::Test {
  protected:
-  read_npz_file() {
+  ReadNpzFileTest() {
     char pattern[] = "/tmp/martello_npz_XXXXXX";
     dir_ = mkdtemp(pattern);
   }
-  ~read_npz_file() override { std::filesystem::remove_all(dir_); }
+  ~ReadNpzFileTest() override { std::filesystem::remove_all(dir_); }
   NamedTensors read(const std::string& bytes) const {
     std::ofstream(dir_ + "/a.npz", std::ios::binary) << bytes;
     return read_npz(dir_ + "/a.npz");
@@ -34,7 +34,7 @@ class read_npz_file : public ::testing::Test {
 };
 
 void append(std::string& out, uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+  for (int i = 0; i < bytes; ++i) out += i < 8 ? static_cast<char>(value >> (8 * i)) : char{0};
 }
 
 std::string npy(const std::string& dict, const std::string& data, char version = 1) {
@@ -83,7 +83,7 @@ std::string zip(const std::string& name, const std::string& data, const ZipOptio
 
 const std::string kDict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }  \n";
 
-TEST_F(read_npz_file, gives_back_what_encode_npz_wrote) {
+TEST_F(ReadNpzFileTest, gives_back_what_encode_npz_wrote) {
   NamedTensors tensors = {
       {"a/b:1", HostTensor::of<int32_t>({1, 2, 3})}, {"s", 7.0f}, {"none", HostTensor(Shape(0, 3), f64)}};
   for (const DType d : {f32, f64, f16, i32, i64, u8, boolean}) tensors.emplace_back(str(d), HostTensor(Shape(2, 3), d));
@@ -97,7 +97,7 @@ TEST_F(read_npz_file, gives_back_what_encode_npz_wrote) {
   EXPECT_THROW(read_npz(dir_ + "/none.npz"), NotFound);
 }
 
-TEST_F(read_npz_file, reads_small_packed_and_newer_archives) {
+TEST_F(ReadNpzFileTest, reads_small_packed_and_newer_archives) {
   const std::string two("\0\0\x80\x3f\0\0\0\x40", 8);
   for (const bool packed : {false, true})
     for (const char version : {1, 2, 3}) {
@@ -108,7 +108,7 @@ TEST_F(read_npz_file, reads_small_packed_and_newer_archives) {
     }
 }
 
-TEST_F(read_npz_file, what_is_wrong_is_named) {
+TEST_F(ReadNpzFileTest, what_is_wrong_is_named) {
   const std::string two(8, '\0'), good = npy(kDict, two);
   EXPECT_CONTAINS(refusal("PK"), "too few for an archive");
   EXPECT_CONTAINS(refusal(std::string(100, 'x')), "is no zip archive");
@@ -125,7 +125,7 @@ std::string header_refusal(const std::string& dict) {
   return error_of<InvalidArgument>([&] { parse_npy_header(npy(dict, "")); });
 }
 
-TEST_F(read_npz_file, headers_are_read_strictly) {
+TEST_F(ReadNpzFileTest, headers_are_read_strictly) {
   EXPECT_EQ(parse_npy_header(npy("{'shape': (3, 4,), 'fortran_order': False, 'descr': '|u1'}", "")).shape, Shape(3, 4));
   const auto dict = [](std::string descr, std::string order, std::string shape) {
     return str("{'descr': ", descr, ", 'fortran_order': ", order, ", 'shape': ", shape, "}");
@@ -143,7 +143,7 @@ TEST_F(read_npz_file, headers_are_read_strictly) {
 }
 
 // It may be read or refused, but nothing else happens; sanitizers look on.
-TEST_F(read_npz_file, damaged_files_are_refused_or_read) {
+TEST_F(ReadNpzFileTest, damaged_files_are_refused_or_read) {
   const std::string data(40, '\1');
   std::mt19937 random(5);
   for (const std::string& good : {encode_npz({{"a", HostTensor({3, 4}, f32)}, {"b", HostTensor({2}, boolean)}}),

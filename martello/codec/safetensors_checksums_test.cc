@@ -13,9 +13,9 @@ namespace {
 
 using testing::error_of;
 
-class checksums : public ::testing::Test {
+class ChecksumsTest : public ::testing::Test {
  protected:
-  checksums() {
+  ChecksumsTest() {
     char pattern[] = "/tmp/martello_checksums_XXXXXX";
     dir_ = mkdtemp(pattern);
     path_ = dir_ + "/a.safetensors";
@@ -23,7 +23,7 @@ class checksums : public ::testing::Test {
     std::ifstream file(path_, std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
   }
-  ~checksums() override { std::filesystem::remove_all(dir_); }
+  ~ChecksumsTest() override { std::filesystem::remove_all(dir_); }
   void write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
 
   std::string dir_, path_, bytes_;
@@ -33,7 +33,7 @@ class checksums : public ::testing::Test {
                                        {"c", HostTensor({40, 50}, i32)}};
 };
 
-TEST_F(checksums, are_read_back_and_not_among_the_metadata) {
+TEST_F(ChecksumsTest, are_read_back_and_not_among_the_metadata) {
   const SafetensorsFile file(path_);
   EXPECT_TRUE(file.has_checksums());
   file.verify();
@@ -41,7 +41,7 @@ TEST_F(checksums, are_read_back_and_not_among_the_metadata) {
   for (const NamedTensor& t : tensors_) EXPECT_TRUE(file.read(t.name).same_bits(t.value)) << t.name;
 }
 
-TEST_F(checksums, every_flipped_bit_is_found) {
+TEST_F(ChecksumsTest, every_flipped_bit_is_found) {
   for (size_t at = 0; at < bytes_.size(); at += at < 700 ? 1 : 97)
     for (const size_t bit : {at % 8, (at + 5) % 8}) {  // 5 makes small letters of capitals
       std::string bytes = bytes_;
@@ -51,14 +51,14 @@ TEST_F(checksums, every_flipped_bit_is_found) {
     }
 }
 
-TEST_F(checksums, a_cut_file_is_refused) {
+TEST_F(ChecksumsTest, a_cut_file_is_refused) {
   for (size_t size = 0; size < bytes_.size(); size += 61) {
     write(bytes_.substr(0, size));
     EXPECT_THROW(SafetensorsFile(path_).verify(), Error) << size;
   }
 }
 
-TEST_F(checksums, damage_is_named) {
+TEST_F(ChecksumsTest, damage_is_named) {
   std::string bytes = bytes_;
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   write(bytes);
@@ -67,14 +67,14 @@ TEST_F(checksums, damage_is_named) {
   EXPECT_CONTAINS(error_of<InvalidArgument>([&] { file.read("a"); }), "tensor 'a' is damaged: its checksum is");
 }
 
-TEST_F(checksums, are_optional) {
+TEST_F(ChecksumsTest, are_optional) {
   write_safetensors(path_, tensors_);
   const SafetensorsFile file(path_);
   EXPECT_FALSE(file.has_checksums());
   EXPECT_CONTAINS(error_of<FailedPrecondition>([&] { file.verify(); }), "has no checksums");
 }
 
-TEST_F(checksums, writing_can_be_given_up) {
+TEST_F(ChecksumsTest, writing_can_be_given_up) {
   struct Enough : std::exception {};
   const auto stop = [] { throw Enough(); };
   EXPECT_THROW(write_safetensors(path_, tensors_, {}, {.check = stop}), Enough);

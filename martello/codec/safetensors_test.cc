@@ -15,14 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 using testing::error_of;
 
-class safetensors : public ::testing::Test {
+class SafetensorsTest : public ::testing::Test {
  protected:
-  safetensors() {
+  SafetensorsTest() {
     std::string pattern = (fs::temp_directory_path() / "safetensors_XXXXXX").string();
     dir_ = mkdtemp(pattern.data());
     path_ = dir_ + "/model.safetensors";
   }
-  ~safetensors() override { fs::remove_all(dir_); }
+  ~SafetensorsTest() override { fs::remove_all(dir_); }
 
   void write_bytes(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
   void write_header(const std::string& header, const std::string& data = "") const {
@@ -44,7 +44,7 @@ class safetensors : public ::testing::Test {
   std::string dir_, path_;
 };
 
-TEST_F(safetensors, writes_the_bytes_of_the_format) {
+TEST_F(SafetensorsTest, writes_the_bytes_of_the_format) {
   write_safetensors(path_, {{"b", HostTensor::of<uint8_t>({7, 8})}, {"a", HostTensor(1.5f)}}, {{"who", "me"}});
   const std::string header = R"({"__metadata__":{"who":"me"},"a":{"data_offsets":[0,4],"dtype":"F32","shape":[]},)"
                              R"("b":{"data_offsets":[4,6],"dtype":"U8","shape":[2]}})";
@@ -54,7 +54,7 @@ TEST_F(safetensors, writes_the_bytes_of_the_format) {
             std::string(reinterpret_cast<const char*>(&length), 8) + padded + std::string("\0\0\xc0\x3f\x07\x08", 6));
 }
 
-TEST_F(safetensors, reads_every_dtype_back_bit_for_bit) {
+TEST_F(SafetensorsTest, reads_every_dtype_back_bit_for_bit) {
   std::vector<NamedTensor> tensors = {{"scalar", HostTensor(int64_t{-5})}, {"empty", HostTensor({0, 3}, f32)}};
   for (int d = 0; d < kDTypes; ++d) {
     HostTensor t({2, 3}, static_cast<DType>(d));
@@ -68,7 +68,7 @@ TEST_F(safetensors, reads_every_dtype_back_bit_for_bit) {
   for (const auto& [name, value] : tensors) EXPECT_TRUE(file.read(name).same_bits(value)) << name;
 }
 
-TEST_F(safetensors, keeps_metadata_and_odd_names) {
+TEST_F(SafetensorsTest, keeps_metadata_and_odd_names) {
   const std::map<std::string, std::string> metadata = {{"position", "\"e\": 3\n\\"}, {"", "empty key"}};
   write_safetensors(path_, {{"Gewöhnung/\"W\"\n", HostTensor(1.f)}}, metadata);
   const SafetensorsFile file(path_);
@@ -76,7 +76,7 @@ TEST_F(safetensors, keeps_metadata_and_odd_names) {
   EXPECT_EQ(file.read("Gewöhnung/\"W\"\n").scalar<float>(), 1.f);
 }
 
-TEST_F(safetensors, reads_what_others_write) {
+TEST_F(SafetensorsTest, reads_what_others_write) {
   write_header(R"({"x":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"__metadata__":{"format":"pt"}}   )",
                std::string("\x00\x3c\x00\xc0", 4));
   const SafetensorsFile file(path_);
@@ -85,7 +85,7 @@ TEST_F(safetensors, reads_what_others_write) {
   EXPECT_EQ(file.read("x").at(1), -2);
 }
 
-TEST_F(safetensors, a_missing_tensor_or_file_is_not_found) {
+TEST_F(SafetensorsTest, a_missing_tensor_or_file_is_not_found) {
   EXPECT_CONTAINS(error_of<NotFound>([&] { SafetensorsFile file(path_); }), path_);
   write_safetensors(path_, {{"conv1/W", HostTensor(1.f)}});
   const SafetensorsFile file(path_);
@@ -95,7 +95,7 @@ TEST_F(safetensors, a_missing_tensor_or_file_is_not_found) {
   EXPECT_CONTAINS(text, "conv1/W");
 }
 
-TEST_F(safetensors, the_writer_refuses_names_that_are_taken_or_no_text) {
+TEST_F(SafetensorsTest, the_writer_refuses_names_that_are_taken_or_no_text) {
   const HostTensor x(1.f);
   const auto refused = [&](const std::vector<NamedTensor>& t) {
     return error_of<InvalidArgument>([&] { write_safetensors(path_, t); });
@@ -107,7 +107,7 @@ TEST_F(safetensors, the_writer_refuses_names_that_are_taken_or_no_text) {
   EXPECT_CONTAINS(error_of<FileError>([&] { write_safetensors(dir_ + "/no/where", {{"w", x}}); }), "cannot open");
 }
 
-TEST_F(safetensors, refuses_a_file_that_is_cut) {
+TEST_F(SafetensorsTest, refuses_a_file_that_is_cut) {
   write_safetensors(path_, {{"w", HostTensor({100}, f32)}});
   const std::string whole = bytes();
   for (const size_t size : {size_t{0}, size_t{7}, size_t{8}, size_t{40}, whole.size() - 400, whole.size() - 1}) {
@@ -118,7 +118,7 @@ TEST_F(safetensors, refuses_a_file_that_is_cut) {
   EXPECT_CONTAINS(refusal(), "the last 1 of 401 bytes belong to no tensor");
 }
 
-TEST_F(safetensors, refuses_a_huge_header_without_reading_it) {
+TEST_F(SafetensorsTest, refuses_a_huge_header_without_reading_it) {
   write_bytes("\xff\xff\xff\xff\xff\xff\xff\x7f{}");
   EXPECT_CONTAINS(refusal(), "more than 100000000 are refused");
   const uint64_t length = 90'000'000;
@@ -126,13 +126,13 @@ TEST_F(safetensors, refuses_a_huge_header_without_reading_it) {
   EXPECT_CONTAINS(refusal(), "ends behind the file");
 }
 
-TEST_F(safetensors, refuses_a_header_whose_values_would_take_much_more_memory_than_the_file) {
+TEST_F(SafetensorsTest, refuses_a_header_whose_values_would_take_much_more_memory_than_the_file) {
   std::string many = R"({"a":[0)";
   for (int i = 0; i < 500'000; ++i) many += ",0";
   EXPECT_CONTAINS(refusal_of(many + "]}"), "so many values that reading it could take");
 }
 
-TEST_F(safetensors, refuses_what_is_no_such_json) {
+TEST_F(SafetensorsTest, refuses_what_is_no_such_json) {
   EXPECT_CONTAINS(refusal_of(""), "does not begin with {");
   EXPECT_CONTAINS(refusal_of(" {}"), "does not begin with {");
   EXPECT_CONTAINS(refusal_of("{\"a\":"), "no JSON");
@@ -144,7 +144,7 @@ TEST_F(safetensors, refuses_what_is_no_such_json) {
   EXPECT_CONTAINS(refusal_of(R"({"__metadata__":[]})"), "__metadata__ is a array");
 }
 
-TEST_F(safetensors, refuses_wrong_fields_by_name) {
+TEST_F(SafetensorsTest, refuses_wrong_fields_by_name) {
   const auto of = [&](const std::string& fields) { return refusal_of(R"({"w":{)" + fields + "}}", "1234"); };
   EXPECT_CONTAINS(of(R"("dtype":"F32","shape":[1])"), "tensor 'w' has no data_offsets");
   EXPECT_CONTAINS(of(R"("dtype":"I16","shape":[2],"data_offsets":[0,4])"), "dtype \"I16\"");
@@ -156,14 +156,14 @@ TEST_F(safetensors, refuses_wrong_fields_by_name) {
   EXPECT_CONTAINS(of(R"("dtype":"F32","shape":[1],"data_offsets":[0,4],"more":1)"), "unknown field \"more\"");
 }
 
-TEST_F(safetensors, refuses_names_that_come_twice) {
+TEST_F(SafetensorsTest, refuses_names_that_come_twice) {
   const std::string w = R"({"dtype":"U8","shape":[1],"data_offsets":[0,1]})";
   EXPECT_CONTAINS(refusal_of(R"({"w":)" + w + R"(,"w":)" + w + "}", "1"), "\"w\" comes twice");
   EXPECT_CONTAINS(refusal_of(R"({"w":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "1"),
                   "\"dtype\" comes twice");
 }
 
-TEST_F(safetensors, refuses_places_that_are_wrong) {
+TEST_F(SafetensorsTest, refuses_places_that_are_wrong) {
   const auto at = [](const std::string& name, const std::string& shape, int64_t begin, int64_t end) {
     return str("\"", name, R"(":{"dtype":"U8","shape":)", shape, R"(,"data_offsets":[)", begin, ",", end, "]}");
   };
@@ -178,7 +178,7 @@ TEST_F(safetensors, refuses_places_that_are_wrong) {
   EXPECT_CONTAINS(of(at("a", "[4294967296,4294967296,2]", 0, 4), at("b", "[4]", 4, 8)), "beyond all sizes");
 }
 
-TEST_F(safetensors, refuses_a_bool_that_is_none) {
+TEST_F(SafetensorsTest, refuses_a_bool_that_is_none) {
   write_header(R"({"m":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})", std::string("\0\1\2", 3));
   const SafetensorsFile file(path_);
   EXPECT_CONTAINS(error_of<InvalidArgument>([&] { file.read("m"); }), "element 2 is neither 0 nor 1");

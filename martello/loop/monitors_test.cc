@@ -28,13 +28,13 @@ struct Recorder : Monitor {
   std::shared_ptr<Lines> lines;
 };
 
-struct monitors : ::testing::Test {
+struct MonitorsTest : ::testing::Test {
   std::shared_ptr<Lines> lines = std::make_shared<Lines>();
   FakeTraining training{{Recorder(lines)}};
   Monitors& all = training.monitors();
 };
 
-TEST_F(monitors, everything_reaches_every_monitor_in_order) {
+TEST_F(MonitorsTest, everything_reaches_every_monitor_in_order) {
   all.put_scalar("loss", 0.5);
   all.put_scalar("speed", 100, ScalarClass::volatile_);
   all.put_histogram("w", HostTensor(Shape(7), f32));
@@ -43,7 +43,7 @@ TEST_F(monitors, everything_reaches_every_monitor_in_order) {
   EXPECT_EQ(*lines, (Lines{"loss 0.5", "speed 100", "w 7", "note hello", "trace 0 true"}));
 }
 
-TEST_F(monitors, history_and_latest) {
+TEST_F(MonitorsTest, history_and_latest) {
   training.start();
   training.epoch(2, [&] { all.put_scalar("loss", 10.0 / double(training.loop().global_step)); });
   EXPECT_EQ(all.get_history("loss"), (History{{1, 10}, {2, 5}}));
@@ -53,26 +53,26 @@ TEST_F(monitors, history_and_latest) {
   EXPECT_EQ(all.scalar_names(), Lines{"loss"});
 }
 
-TEST_F(monitors, an_unknown_scalar_has_near_misses) {
+TEST_F(MonitorsTest, an_unknown_scalar_has_near_misses) {
   all.put_scalar("validation_error", 1);
   EXPECT_CONTAINS(error_of<NotFound>([&] { all.get_latest("validation_eror"); }), "Did you mean 'validation_error'?");
 }
 
-TEST_F(monitors, of_two_values_in_a_step_the_later_stays) {
+TEST_F(MonitorsTest, of_two_values_in_a_step_the_later_stays) {
   all.put_scalar("loss", 1);
   all.put_scalar("loss", 2);
   EXPECT_EQ(all.get_history("loss"), (History{{0, 2}}));
   EXPECT_EQ(*lines, (Lines{"loss 1", "loss 2"}));
 }
 
-TEST_F(monitors, values_that_are_not_finite_are_values) {
+TEST_F(MonitorsTest, values_that_are_not_finite_are_values) {
   all.put_scalar("a", std::nan(""));
   all.put_scalar("b", -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(all.get_latest("a")));
   EXPECT_EQ(all.get_latest("b"), -std::numeric_limits<double>::infinity());
 }
 
-TEST_F(monitors, names_are_text_that_a_row_can_hold) {
+TEST_F(MonitorsTest, names_are_text_that_a_row_can_hold) {
   for (const char* good : {"größe/\"x\"", "損失", "a b,c", "\\", "Throughput (steps/sec)", "😀"})
     EXPECT_NO_THROW(all.put_scalar(good, 1)) << good;
   for (const char* bad : {"", "two\nlines", "\x7f", "\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"})
@@ -82,12 +82,12 @@ TEST_F(monitors, names_are_text_that_a_row_can_hold) {
   EXPECT_THROW(all.put_text("note", "\xff"), InvalidArgument);
 }
 
-TEST_F(monitors, a_scalar_stays_of_its_class) {
+TEST_F(MonitorsTest, a_scalar_stays_of_its_class) {
   all.put_scalar("speed", 1, ScalarClass::volatile_);
   EXPECT_CONTAINS(error_of([&] { all.put_scalar("speed", 1); }), "came as volatile and now comes as run");
 }
 
-TEST_F(monitors, what_is_volatile_decides_nothing) {
+TEST_F(MonitorsTest, what_is_volatile_decides_nothing) {
   all.put_scalar("speed", 1, ScalarClass::volatile_);
   all.put_scalar("loss", 1);
   EXPECT_NO_THROW(all.check_repeatable("loss", "MinSaver"));
@@ -95,7 +95,7 @@ TEST_F(monitors, what_is_volatile_decides_nothing) {
                   "[MinSaver] decides by 'speed', which is volatile");
 }
 
-TEST_F(monitors, images_become_bytes_of_four_axes) {
+TEST_F(MonitorsTest, images_become_bytes_of_four_axes) {
   all.put_image("grey", HostTensor::of<float>({-5, 0.6F, 300, std::nanf("")}, {2, 2}));
   all.put_image("color", HostTensor(Shape(2, 1, 3), u8));
   all.put_image("several", HostTensor(Shape(3, 1, 2), u8));
@@ -107,7 +107,7 @@ TEST_F(monitors, images_become_bytes_of_four_axes) {
   EXPECT_CONTAINS(error_of([&] { all.put_image("x", HostTensor(Shape(0, 2), u8)); }), "has no pixels");
 }
 
-TEST_F(monitors, after_training_nothing_is_taken) {
+TEST_F(MonitorsTest, after_training_nothing_is_taken) {
   training.start();
   training.finish();
   EXPECT_THROW(all.put_scalar("loss", 1), Error);
@@ -141,7 +141,7 @@ TEST(monitors_list, refuses_a_null_monitor) {
   EXPECT_CONTAINS(error_of([] { Monitors({Ref<Monitor>()}); }), "monitor 0 of 1 is null");
 }
 
-TEST_F(monitors, a_class_may_be_declared_before_the_first_value) {
+TEST_F(MonitorsTest, a_class_may_be_declared_before_the_first_value) {
   all.declare("speed", ScalarClass::volatile_);
   EXPECT_TRUE(all.scalar_names().empty());
   EXPECT_EQ(all.find_latest("speed"), std::nullopt);

@@ -20,7 +20,7 @@ std::vector<std::string> tags(const Graph& graph) {
   return list;
 }
 
-struct summary : ::testing::Test {
+struct SummaryTest : ::testing::Test {
   // The value of a scalar summary for one feed.
   double shown(Session& session, std::string_view tag, const Feeds& feeds) {
     for (const Tensor& t : g.graph().collections().get(kSummaries))
@@ -31,7 +31,7 @@ struct summary : ::testing::Test {
   GraphScope g;
 };
 
-TEST_F(summary, a_moving_average_has_no_bias) {
+TEST_F(SummaryTest, a_moving_average_has_no_bias) {
   const Tensor x = placeholder({}, f32, "loss");
   const auto updates = add_moving_summary(x, {.decay = 0.9});
   ASSERT_EQ(updates.size(), 1u);
@@ -48,14 +48,14 @@ TEST_F(summary, a_moving_average_has_no_bias) {
   }
 }
 
-TEST_F(summary, the_first_average_is_the_value_itself) {
+TEST_F(SummaryTest, the_first_average_is_the_value_itself) {
   const Tensor x = placeholder({}, f32, "loss");
   add_moving_summary(x);
   Session session;
   for (float value : {0.1F, 3.7e-20F, -123456.7F}) EXPECT_EQ(shown(session, "loss", {{x, value}}), value);
 }
 
-TEST_F(summary, looking_at_an_average_does_not_change_it) {
+TEST_F(SummaryTest, looking_at_an_average_does_not_change_it) {
   const Tensor x = placeholder({}, f32, "loss");
   const auto updates = add_moving_summary(x);
   Session session;
@@ -66,7 +66,7 @@ TEST_F(summary, looking_at_an_average_does_not_change_it) {
   EXPECT_NE(shown(session, "loss", {{x, 2.F}}), along);
 }
 
-TEST_F(summary, averages_are_local_variables_named_after_the_scalar) {
+TEST_F(SummaryTest, averages_are_local_variables_named_after_the_scalar) {
   const TowerContext tower("tower0", true);
   add_moving_summary({placeholder({}, f32, "loss"), placeholder({}, i32, "hits")});
   const auto local = g.graph().collections().get(kLocalVariables);
@@ -77,7 +77,7 @@ TEST_F(summary, averages_are_local_variables_named_after_the_scalar) {
   EXPECT_EQ(tags(g.graph()), (std::vector<std::string>{"loss", "hits"}));
 }
 
-TEST_F(summary, other_towers_add_nothing) {
+TEST_F(SummaryTest, other_towers_add_nothing) {
   const auto build = [](std::string_view name, bool is_training, int index) {
     const TowerContext tower(name, is_training, {.index = index, .total = 2});
     const Tensor x = placeholder({}, f32, "loss"), y = placeholder({2, 2}, f32, "y");
@@ -94,20 +94,20 @@ TEST_F(summary, other_towers_add_nothing) {
   EXPECT_EQ(g.graph().size(), nodes + 4);
 }
 
-TEST_F(summary, without_a_collection_the_caller_runs_the_update) {
+TEST_F(SummaryTest, without_a_collection_the_caller_runs_the_update) {
   const auto updates = add_moving_summary(placeholder({}, f32, "loss"), {.collection = std::nullopt});
   EXPECT_EQ(updates.size(), 1u);
   EXPECT_TRUE(g.graph().collections().get(kMovingSummaryOps).empty());
 }
 
-TEST_F(summary, where_variables_are_reused_it_says_so) {
+TEST_F(SummaryTest, where_variables_are_reused_it_says_so) {
   Log log;
   const VariableScope scope("a", Reuse::yes);
   EXPECT_TRUE(add_moving_summary(placeholder({}, f32, "loss")).empty());
   EXPECT_CONTAINS(log.lines.at(0), "does nothing where variables are reused");
 }
 
-TEST_F(summary, a_second_summary_of_a_scalar_is_left_out) {
+TEST_F(SummaryTest, a_second_summary_of_a_scalar_is_left_out) {
   Log log;
   const Tensor x = placeholder({}, f32, "loss");
   add_moving_summary(x);
@@ -116,13 +116,13 @@ TEST_F(summary, a_second_summary_of_a_scalar_is_left_out) {
   EXPECT_EQ(tags(g.graph()).size(), 1u);
 }
 
-TEST_F(summary, refuses_what_is_no_scalar) {
+TEST_F(SummaryTest, refuses_what_is_no_scalar) {
   EXPECT_CONTAINS(error_of([] { add_moving_summary(placeholder({3}, f32, "x")); }), "takes scalars, not [3]");
   EXPECT_CONTAINS(error_of([] { add_moving_summary(Tensor()); }), "is null");
   EXPECT_CONTAINS(error_of([] { add_moving_summary(placeholder({}, f32, "y"), {.decay = 1}); }), "decay is 1");
 }
 
-TEST_F(summary, the_types_of_a_tensor) {
+TEST_F(SummaryTest, the_types_of_a_tensor) {
   const Tensor x = placeholder({4}, f32, "x");
   add_tensor_summary(x, {"mean", "rms", "norm", "sparsity", "histogram"});
   add_tensor_summary(reduce_mean(x), {"scalar"}, {.name = "average"});
@@ -137,7 +137,7 @@ TEST_F(summary, the_types_of_a_tensor) {
   EXPECT_FLOAT_EQ(shown(session, "average", feeds), 1.75);
 }
 
-TEST_F(summary, integers_and_booleans_have_statistics_too) {
+TEST_F(SummaryTest, integers_and_booleans_have_statistics_too) {
   const Tensor x = placeholder({4}, i32, "x"), b = placeholder({2}, boolean, "b");
   add_tensor_summary(x, {"mean"});
   add_tensor_summary(b, {"sparsity"});
@@ -146,14 +146,14 @@ TEST_F(summary, integers_and_booleans_have_statistics_too) {
   EXPECT_FLOAT_EQ(shown(session, "b-sparsity", {{b, HostTensor::of<bool>({true, false})}}), 0.5);
 }
 
-TEST_F(summary, a_misspelled_type_has_a_near_miss) {
+TEST_F(SummaryTest, a_misspelled_type_has_a_near_miss) {
   const std::string text = error_of([] { add_tensor_summary(placeholder({4}, f32, "x"), {"histogramm"}); });
   EXPECT_CONTAINS(text, "there is no type 'histogramm'");
   EXPECT_CONTAINS(text, "Did you mean 'histogram'?");
   EXPECT_CONTAINS(text, "summary_test.cc:");
 }
 
-TEST_F(summary, activations_need_two_axes) {
+TEST_F(SummaryTest, activations_need_two_axes) {
   Log log;
   add_activation_summary(placeholder({4}, f32, "x"));
   EXPECT_CONTAINS(log.lines.at(0), "[add_activation_summary 'x'] takes no [4]");
@@ -161,7 +161,7 @@ TEST_F(summary, activations_need_two_axes) {
   EXPECT_EQ(tags(g.graph()), std::vector<std::string>{"activation-summary/y-rms"});
 }
 
-TEST_F(summary, parameters_are_chosen_by_whole_names) {
+TEST_F(SummaryTest, parameters_are_chosen_by_whole_names) {
   Log log;
   {
     const TowerContext tower("tower0", true);

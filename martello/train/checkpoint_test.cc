@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 using testing::error_of;
 using testing::Log;
 
-class checkpoint : public ::testing::Test {
+class CheckpointTest : public ::testing::Test {
  protected:
-  checkpoint() {
+  CheckpointTest() {
     char pattern[] = "/tmp/martello_checkpoint_XXXXXX";
     dir_ = mkdtemp(pattern);
   }
-  ~checkpoint() override { fs::remove_all(dir_); }
+  ~CheckpointTest() override { fs::remove_all(dir_); }
   std::string path(int64_t step) const { return str(dir_, "/model-", step, ".safetensors"); }
   std::string save(int64_t step, double time = 0) const {
     Checkpoint c{.info = {.global_step = step,
@@ -58,7 +58,7 @@ class checkpoint : public ::testing::Test {
   std::string dir_;
 };
 
-TEST_F(checkpoint, reads_back_what_was_written) {
+TEST_F(CheckpointTest, reads_back_what_was_written) {
   const Checkpoint c = read_checkpoint(save(9));
   EXPECT_EQ(c.info.path, path(9));
   EXPECT_EQ(c.info.global_step, 9);
@@ -82,7 +82,7 @@ TEST_F(checkpoint, reads_back_what_was_written) {
   EXPECT_EQ(c.kernel_choices, "none\n");
 }
 
-TEST_F(checkpoint, two_thousand_flipped_bits_are_all_found) {
+TEST_F(CheckpointTest, two_thousand_flipped_bits_are_all_found) {
   const std::string good = save(1), bytes = read(good), bad = dir_ + "/bad.safetensors";
   std::mt19937 random(3);
   for (int i = 0; i < 2000; ++i) {
@@ -95,7 +95,7 @@ TEST_F(checkpoint, two_thousand_flipped_bits_are_all_found) {
   }
 }
 
-TEST_F(checkpoint, other_files_are_refused_with_the_reason) {
+TEST_F(CheckpointTest, other_files_are_refused_with_the_reason) {
   write_safetensors(path(1), {{"w", HostTensor(1.f)}}, {}, {.checksums = true});
   EXPECT_CONTAINS(error_of<InvalidArgument>([&] { read_checkpoint(path(1)); }), "no checkpoint of a run. SmartInit()");
   const auto with_step = [&](const std::string& step) {
@@ -110,7 +110,7 @@ TEST_F(checkpoint, other_files_are_refused_with_the_reason) {
   EXPECT_THROW(read_checkpoint(path(5)), NotFound);
 }
 
-TEST_F(checkpoint, are_listed_the_newest_first) {
+TEST_F(CheckpointTest, are_listed_the_newest_first) {
   save(1, 300), save(2, 100), save(3, 200);
   std::ofstream(path(4)) << "garbage";
   fs::create_directory(dir_ + "/model-5.safetensors");
@@ -126,7 +126,7 @@ TEST_F(checkpoint, are_listed_the_newest_first) {
   EXPECT_CONTAINS(error_of<FileError>([&] { list_checkpoints(dir_ + "/missing"); }), "cannot read the directory");
 }
 
-TEST_F(checkpoint, a_damaged_one_is_left_out_loudly_and_never_all_of_them) {
+TEST_F(CheckpointTest, a_damaged_one_is_left_out_loudly_and_never_all_of_them) {
   Log log;
   EXPECT_FALSE(find_checkpoint("auto", {dir_}));
   EXPECT_FALSE(find_checkpoint("none", {dir_}));
@@ -143,7 +143,7 @@ TEST_F(checkpoint, a_damaged_one_is_left_out_loudly_and_never_all_of_them) {
   EXPECT_CONTAINS(error_of<InvalidArgument>([&] { find_checkpoint("", {}); }), ".from is empty");
 }
 
-TEST_F(checkpoint, tells_whether_a_run_can_go_on) {
+TEST_F(CheckpointTest, tells_whether_a_run_can_go_on) {
   EXPECT_FALSE(has_unfinished_run(dir_ + "/missing"));
   EXPECT_FALSE(has_unfinished_run(dir_));
   save(1);

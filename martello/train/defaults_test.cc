@@ -36,14 +36,14 @@ TEST(Defaults, are_new_objects_in_a_fixed_order) {
   EXPECT_NE(default_callbacks()[0].get(), default_callbacks()[0].get());
 }
 
-class defaults : public ::testing::Test {
+class DefaultsTest : public ::testing::Test {
  protected:
-  defaults() {
+  DefaultsTest() {
     std::string pattern = (fs::temp_directory_path() / "defaults_XXXXXX").string();
     dir_ = mkdtemp(pattern.data());
     logger::set_logger_dir(dir_, logger::OldRun::keep);
   }
-  ~defaults() override {
+  ~DefaultsTest() override {
     logger::close_logger_dir();
     fs::remove_all(dir_);
   }
@@ -56,7 +56,7 @@ Tensor averaged_cost(Tensor x, Tensor y) {
   return cost;
 }
 
-TEST_F(defaults, keep_averages_and_write_files) {
+TEST_F(DefaultsTest, keep_averages_and_write_files) {
   SimpleTrainer trainer;
   trainer.setup_graph(kLineSignature, LineInput(), averaged_cost, [] { return GradientDescent(0.01); });
   const TrainEnd end = trainer.train_with_defaults({.steps_per_epoch = 4, .max_epoch = 3});
@@ -74,7 +74,7 @@ TEST_F(defaults, keep_averages_and_write_files) {
   EXPECT_EQ(events, 1);
 }
 
-TEST_F(defaults, stand_a_second_one_beside_them) {
+TEST_F(DefaultsTest, stand_a_second_one_beside_them) {
   SimpleTrainer trainer;
   trainer.setup_graph(kLineSignature, LineInput(), averaged_cost, [] { return GradientDescent(0.01); });
   const TrainEnd end = trainer.train_with_defaults(
@@ -90,7 +90,7 @@ TEST_F(defaults, stand_a_second_one_beside_them) {
   EXPECT_EQ(rows[5].scalars[0].second, trainer.monitors().get_latest("cost"));
 }
 
-TEST_F(defaults, give_way_to_others) {
+TEST_F(DefaultsTest, give_way_to_others) {
   SimpleTrainer trainer;
   trainer.setup_graph(kLineSignature, LineInput(), averaged_cost, [] { return GradientDescent(0.01); });
   const TrainEnd end = trainer.train_with_defaults({.extra_callbacks = CallbackList{},

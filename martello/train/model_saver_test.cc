@@ -28,14 +28,14 @@ using testing::kLineSignature;
 using testing::line_cost;
 using testing::LineInput;
 
-class model_saver : public ::testing::Test {
+class ModelSaverTest : public ::testing::Test {
  protected:
-  model_saver() {
+  ModelSaverTest() {
     std::string pattern = (fs::temp_directory_path() / "saver_XXXXXX").string();
     dir_ = mkdtemp(pattern.data());
     trainer_.setup_graph(kLineSignature, LineInput(), line_cost, [] { return Momentum(0.01); });
   }
-  ~model_saver() override { fs::remove_all(dir_); }
+  ~ModelSaverTest() override { fs::remove_all(dir_); }
 
   TrainEnd train(CallbackList callbacks, int64_t epochs = 3) {
     return trainer_.train({.callbacks = std::move(callbacks), .steps_per_epoch = 2, .max_epoch = epochs});
@@ -52,7 +52,7 @@ class model_saver : public ::testing::Test {
   SimpleTrainer trainer_;
 };
 
-TEST_F(model_saver, saves_all_global_variables_and_the_step) {
+TEST_F(ModelSaverTest, saves_all_global_variables_and_the_step) {
   // A variable that a later callback makes is saved as well.
   Actor late;
   late.in_setup = [](Actor&) { get_variable("late", {.shape = {2}, .trainable = false}); };
@@ -70,17 +70,17 @@ TEST_F(model_saver, saves_all_global_variables_and_the_step) {
   EXPECT_NE(file.find("line/w/Momentum"), nullptr);
 }
 
-TEST_F(model_saver, keeps_the_newest) {
+TEST_F(ModelSaverTest, keeps_the_newest) {
   ASSERT_EQ(train({ModelSaver({.max_to_keep = 2, .dir = dir_})}, 5).reason, TrainEnd::finished);
   EXPECT_EQ(files(), (Names{"model-8.safetensors", "model-10.safetensors"}));
 }
 
-TEST_F(model_saver, keeps_all_when_asked_to) {
+TEST_F(ModelSaverTest, keeps_all_when_asked_to) {
   ASSERT_EQ(train({ModelSaver({.max_to_keep = 0, .dir = dir_})}, 12).reason, TrainEnd::finished);
   EXPECT_EQ(files().size(), 12);
 }
 
-TEST_F(model_saver, a_resumed_run_keeps_on_deleting_and_leaves_files_of_others) {
+TEST_F(ModelSaverTest, a_resumed_run_keeps_on_deleting_and_leaves_files_of_others) {
   const auto options = [&](int64_t epochs, std::string from) {
     return TrainOptions{.callbacks = {ModelSaver({.max_to_keep = 2, .dir = dir_})},
                         .steps_per_epoch = 2,
@@ -100,7 +100,7 @@ TEST_F(model_saver, a_resumed_run_keeps_on_deleting_and_leaves_files_of_others) 
   EXPECT_EQ(files(), (Names{"model-1.safetensors", "model-4.safetensors", "model-6.safetensors"}));
 }
 
-TEST_F(model_saver, saves_what_is_true_when_all_callbacks_had_their_turn) {
+TEST_F(ModelSaverTest, saves_what_is_true_when_all_callbacks_had_their_turn) {
   Actor later;
   Operation reset;
   later.in_setup = [&](Actor& a) { reset = assign(Variable(a.see().get_tensor("line/w")), 7.f); };
@@ -109,7 +109,7 @@ TEST_F(model_saver, saves_what_is_true_when_all_callbacks_had_their_turn) {
   EXPECT_EQ(SafetensorsFile(dir_ + "/model-2.safetensors").read("line/w").scalar<float>(), 7);
 }
 
-TEST_F(model_saver, two_of_them_save_in_two_periods) {
+TEST_F(ModelSaverTest, two_of_them_save_in_two_periods) {
   fs::create_directory(dir_ + "/rare");
   ASSERT_EQ(train({PeriodicTrigger(ModelSaver({.dir = dir_ + "/rare"}), {.epochs = 2}),
                    ModelSaver({.max_to_keep = 1, .dir = dir_})})
@@ -119,19 +119,19 @@ TEST_F(model_saver, two_of_them_save_in_two_periods) {
   EXPECT_TRUE(fs::exists(dir_ + "/rare/model-4.safetensors"));
 }
 
-TEST_F(model_saver, makes_its_directory) {
+TEST_F(ModelSaverTest, makes_its_directory) {
   ASSERT_EQ(train({ModelSaver({.dir = dir_ + "/a/b"})}, 1).reason, TrainEnd::finished);
   EXPECT_TRUE(fs::exists(dir_ + "/a/b/model-2.safetensors"));
 }
 
-TEST_F(model_saver, uses_the_directory_of_the_log) {
+TEST_F(ModelSaverTest, uses_the_directory_of_the_log) {
   logger::set_logger_dir(dir_ + "/log", logger::OldRun::keep);
   EXPECT_EQ(train({ModelSaver()}, 1).reason, TrainEnd::finished);
   logger::close_logger_dir();
   EXPECT_TRUE(fs::exists(dir_ + "/log/model-2.safetensors"));
 }
 
-TEST_F(model_saver, wrong_use_is_refused_before_the_first_step) {
+TEST_F(ModelSaverTest, wrong_use_is_refused_before_the_first_step) {
   EXPECT_CONTAINS(error_of<FailedPrecondition>([&] { static_cast<void>(train({ModelSaver()})); }), "auto_set_dir()");
   EXPECT_EQ(trainer_.loop().global_step, 0);
   const std::string text = error_of<InvalidArgument>([] { ModelSaver({.max_to_keep = -1}); });
@@ -146,7 +146,7 @@ TEST_F(model_saver, wrong_use_is_refused_before_the_first_step) {
       "cannot make the directory");
 }
 
-TEST_F(model_saver, a_disk_that_refuses_stops_nothing_but_is_told) {
+TEST_F(ModelSaverTest, a_disk_that_refuses_stops_nothing_but_is_told) {
   Actor blocker;
   blocker.in_before_train = [&](Actor&) { fs::create_directory(dir_ + "/model-2.safetensors.part"); };
   const TrainEnd end = train({ModelSaver({.dir = dir_}), std::move(blocker)});
@@ -157,7 +157,7 @@ TEST_F(model_saver, a_disk_that_refuses_stops_nothing_but_is_told) {
   EXPECT_EQ(files(), (Names{"model-2.safetensors.part", "model-4.safetensors", "model-6.safetensors"}));
 }
 
-TEST_F(model_saver, a_disk_that_always_refuses_ends_the_run) {
+TEST_F(ModelSaverTest, a_disk_that_always_refuses_ends_the_run) {
   Actor remover;
   remover.in_trigger = [&](Actor&) { fs::remove_all(dir_ + "/sub"); };
   const TrainEnd end = train({ModelSaver({.dir = dir_ + "/sub"}), std::move(remover)}, 9);

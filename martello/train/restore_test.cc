@@ -23,9 +23,9 @@ using testing::line_cost;
 using testing::LineInput;
 using testing::Log;
 
-class restore : public ::testing::Test {
+class RestoreTest : public ::testing::Test {
  protected:
-  restore() {
+  RestoreTest() {
     std::string pattern = (fs::temp_directory_path() / "restore_XXXXXX").string();
     dir_ = mkdtemp(pattern.data());
     path_ = dir_ + "/model.safetensors";
@@ -33,7 +33,7 @@ class restore : public ::testing::Test {
     get_variable("a/w", {.shape = {2, 2}, .initializer = zeros()});
     get_variable("b", {.shape = {3}, .dtype = i64, .initializer = zeros(), .trainable = false});
   }
-  ~restore() override { fs::remove_all(dir_); }
+  ~RestoreTest() override { fs::remove_all(dir_); }
 
   // A session of the graph after this.
   Session init(Ref<SessionInit> how) {
@@ -57,7 +57,7 @@ class restore : public ::testing::Test {
   HostTensor w_ = HostTensor::of<float>({1, 2, 3, 4}, {2, 2}), b_ = HostTensor::of<int64_t>({5, 6, 7});
 };
 
-TEST_F(restore, goes_on_with_what_a_saver_wrote) {
+TEST_F(RestoreTest, goes_on_with_what_a_saver_wrote) {
   const auto trained = [&](int64_t epochs, CallbackList callbacks, Ref<SessionInit> init) {
     SimpleTrainer trainer;
     trainer.setup_graph(kLineSignature, LineInput(), line_cost, [] { return Adam(0.01); });
@@ -75,7 +75,7 @@ TEST_F(restore, goes_on_with_what_a_saver_wrote) {
   EXPECT_TRUE(whole.first.same_bits(resumed.first)) << "the optimizer's state and the step went along";
 }
 
-TEST_F(restore, takes_values_by_name_and_says_what_only_one_side_has) {
+TEST_F(RestoreTest, takes_values_by_name_and_says_what_only_one_side_has) {
   Log log;
   write_safetensors(path_, {{"b", b_}, {"extra", w_}, {"extra/Adam", w_}});
   Session session = init(SaverRestore(path_));
@@ -85,7 +85,7 @@ TEST_F(restore, takes_values_by_name_and_says_what_only_one_side_has) {
   EXPECT_TRUE(says(log, "values that no variable takes: extra.")) << "optimizer state is not worth a warning";
 }
 
-TEST_F(restore, a_prefix_ends_at_a_slash) {
+TEST_F(RestoreTest, a_prefix_ends_at_a_slash) {
   write_safetensors(path_, {{"w", w_}, {"b", b_}});
   Session session = init(SaverRestore(path_, {.prefix = "a"}));
   EXPECT_TRUE(session.get("a/w").same_bits(w_));
@@ -97,14 +97,14 @@ TEST_F(restore, a_prefix_ends_at_a_slash) {
   EXPECT_CONTAINS(refusal(SaverRestore(path_, {.prefix = "a"})), "variables 'a/w' and 'w' both stand for its 'w'");
 }
 
-TEST_F(restore, ignores_what_it_is_told_to) {
+TEST_F(RestoreTest, ignores_what_it_is_told_to) {
   write_safetensors(path_, {{"a/w", HostTensor(1.f)}, {"b", b_}});
   Session session = init(SaverRestore(path_, {.ignore = {"a/w"}}));
   EXPECT_TRUE(session.get("b").same_bits(b_));
   EXPECT_CONTAINS(refusal(SaverRestore(path_, {.ignore = {"a/v"}})), "ignore 'a/v', which is no variable");
 }
 
-TEST_F(restore, refuses_another_shape_or_dtype_before_the_session_exists) {
+TEST_F(RestoreTest, refuses_another_shape_or_dtype_before_the_session_exists) {
   write_safetensors(path_, {{"a/w", HostTensor({4}, f32)}});
   const GraphScope scope(graph_);
   const std::string text = error_of<InvalidArgument>([&] { SaverRestore(path_).setup_graph(); });
@@ -113,12 +113,12 @@ TEST_F(restore, refuses_another_shape_or_dtype_before_the_session_exists) {
   EXPECT_CONTAINS(refusal(SaverRestore(path_)), "variable 'b' is i64[3] but its value is i32[3]");
 }
 
-TEST_F(restore, refuses_a_file_of_another_model) {
+TEST_F(RestoreTest, refuses_a_file_of_another_model) {
   write_safetensors(path_, {{"x", w_}, {"y", w_}});
   EXPECT_CONTAINS(refusal(SaverRestore(path_)), "none of its 2 values (x, y) is the name of one of the 2 variables");
 }
 
-TEST_F(restore, relaxed_makes_values_fit_or_leaves_them_out) {
+TEST_F(RestoreTest, relaxed_makes_values_fit_or_leaves_them_out) {
   Log log;
   write_safetensors(path_, {{"a/w", HostTensor::of<double>({1, 2, 3, 4})}, {"b", HostTensor({4}, i64)}});
   Session session = init(SaverRestoreRelaxed(path_));
@@ -128,7 +128,7 @@ TEST_F(restore, relaxed_makes_values_fit_or_leaves_them_out) {
   EXPECT_TRUE(says(log, "'b' is i64[3] but its value is i64[4]: it is left out."));
 }
 
-TEST_F(restore, a_map_of_values_serves_too) {
+TEST_F(RestoreTest, a_map_of_values_serves_too) {
   EXPECT_TRUE(init(DictRestore({{"b", b_.cast(i32)}})).get("b").same_bits(b_));
   EXPECT_CONTAINS(refusal(DictRestore({{"b", w_}})), "ignore_mismatch");
   EXPECT_CONTAINS(refusal(DictRestore({{"b", b_.cast(f32)}})), "i64[3] but its value is f32[3]");
@@ -136,7 +136,7 @@ TEST_F(restore, a_map_of_values_serves_too) {
   EXPECT_TRUE(session.get("a/w").same_bits(w_));
 }
 
-TEST_F(restore, of_a_chain_the_last_one_counts) {
+TEST_F(RestoreTest, of_a_chain_the_last_one_counts) {
   const HostTensor other = HostTensor::of<int64_t>({1, 1, 1});
   Session session = init(ChainInit({DictRestore({{"b", b_}, {"a/w", w_}}), DictRestore({{"b", other}})}));
   EXPECT_TRUE(session.get("b").same_bits(other));
@@ -144,7 +144,7 @@ TEST_F(restore, of_a_chain_the_last_one_counts) {
   EXPECT_CONTAINS(error_of<InvalidArgument>([] { ChainInit({Ref<SessionInit>()}); }), "part 0 is null");
 }
 
-TEST_F(restore, npz_files_and_lists_of_files_serve_too) {
+TEST_F(RestoreTest, npz_files_and_lists_of_files_serve_too) {
   save_checkpoint_vars({{"b", b_.cast(i32)}, {"a/w", w_}}, dir_ + "/a.npz");
   const HostTensor other = HostTensor::of<int64_t>({1, 1, 1});
   save_checkpoint_vars({{"b", other}}, path_);
@@ -154,7 +154,7 @@ TEST_F(restore, npz_files_and_lists_of_files_serve_too) {
   EXPECT_TRUE(session.get("a/w").same_bits(w_));
 }
 
-TEST_F(restore, an_empty_path_is_nothing_and_a_wrong_one_is_refused) {
+TEST_F(RestoreTest, an_empty_path_is_nothing_and_a_wrong_one_is_refused) {
   EXPECT_EQ(init(SmartInit("")).get("b").at(0), 0);
   const std::string text = error_of<NotFound>([&] { SmartInit(dir_ + "/none"); });
   for (const char* part : {"there is no such file", "restore_test.cc"}) EXPECT_CONTAINS(text, part);

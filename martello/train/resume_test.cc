@@ -36,13 +36,13 @@ struct Outcome {
   std::vector<float> samples;
 };
 
-class resume : public ::testing::Test {
+class ResumeTest : public ::testing::Test {
  protected:
-  resume() {
+  ResumeTest() {
     char pattern[] = "/tmp/martello_resume_XXXXXX";
     dir_ = mkdtemp(pattern);
   }
-  ~resume() override { fs::remove_all(dir_); }
+  ~ResumeTest() override { fs::remove_all(dir_); }
 
   static Tensor cost(Tensor x) {
     const auto w = get_variable("w", {.shape = {6}, .initializer = ones()});
@@ -109,7 +109,7 @@ struct Talker : Callback {
   int64_t count = 0;
 };
 
-TEST_F(resume, is_the_same_run_from_every_hook_on) {
+TEST_F(ResumeTest, is_the_same_run_from_every_hook_on) {
   const Outcome whole = undisturbed({.callbacks = {Talker()}});
   ASSERT_EQ(whole.rows.size(), 7u);
   for (const char* hook : {"before_epoch", "trigger_step", "after_epoch", "trigger"})
@@ -127,7 +127,7 @@ TEST_F(resume, is_the_same_run_from_every_hook_on) {
     }
 }
 
-TEST_F(resume, a_signal_leaves_no_hook_out_and_none_comes_twice) {
+TEST_F(ResumeTest, a_signal_leaves_no_hook_out_and_none_comes_twice) {
   const auto all = make<Events>();
   const Outcome whole =
       undisturbed({.callbacks = {Talker(), RecordingCallback("A", all), RecordingCallback("B", all)}});
@@ -155,7 +155,7 @@ TEST_F(resume, a_signal_leaves_no_hook_out_and_none_comes_twice) {
   }
 }
 
-TEST_F(resume, what_before_train_does_again_leaves_no_trace) {
+TEST_F(ResumeTest, what_before_train_does_again_leaves_no_trace) {
   const auto adds = [] {
     return RunOp([] { return assign_add(get_variable("n", {.initializer = zeros(), .trainable = false}), 1.f); },
                  {.before = true, .as_trigger = true});
@@ -166,7 +166,7 @@ TEST_F(resume, what_before_train_does_again_leaves_no_trace) {
   expect_same(run({.callbacks = {adds()}, .from = "auto", .epochs = 3}), whole);
 }
 
-TEST_F(resume, a_finished_run_goes_on_when_it_is_given_more_epochs) {
+TEST_F(ResumeTest, a_finished_run_goes_on_when_it_is_given_more_epochs) {
   const Outcome whole = undisturbed({.epochs = 3});
   const Outcome first = run({.epochs = 2});
   EXPECT_TRUE(list_checkpoints(dir_)[0].info->is_finished());
@@ -176,13 +176,13 @@ TEST_F(resume, a_finished_run_goes_on_when_it_is_given_more_epochs) {
   expect_same(run({.from = "auto", .epochs = 3}), whole);
 }
 
-TEST_F(resume, the_path_of_a_checkpoint_means_that_one) {
+TEST_F(ResumeTest, the_path_of_a_checkpoint_means_that_one) {
   const Outcome whole = run({});
   EXPECT_EQ(run({.from = dir_ + "/model-2.safetensors"}).variables, whole.variables);
   EXPECT_CONTAINS(error_of<NotFound>([&] { run({.from = dir_ + "/model-99.safetensors"}); }), "no such file");
 }
 
-TEST_F(resume, refuses_another_program_readably) {
+TEST_F(ResumeTest, refuses_another_program_readably) {
   run({.epochs = 1});
   const std::string text = error_of<FailedPrecondition>(
       [&] { run({.callbacks = {Talker()}, .from = "auto", .steps = 4, .flow = numbers(12).shuffle()}); });
@@ -196,7 +196,7 @@ TEST_F(resume, refuses_another_program_readably) {
   EXPECT_EQ(out.end.reason, TrainEnd::finished) << out.end.message;
 }
 
-TEST_F(resume, data_that_changed_behind_the_same_description_is_found) {
+TEST_F(ResumeTest, data_that_changed_behind_the_same_description_is_found) {
   const auto flow = [](float offset) {
     return numbers(11).map([offset](Datapoint d) { return Datapoint(d[0].scalar<float>() + offset); });
   };
@@ -207,7 +207,7 @@ TEST_F(resume, data_that_changed_behind_the_same_description_is_found) {
   EXPECT_EQ(run({.from = "auto", .accept = {"data"}, .flow = flow(1)}).end.reason, TrainEnd::finished);
 }
 
-TEST_F(resume, a_log_that_somebody_changed_is_put_aside) {
+TEST_F(ResumeTest, a_log_that_somebody_changed_is_put_aside) {
   Log log;
   run({.callbacks = {Talker()}, .epochs = 1});
   std::ofstream(dir_ + "/stats.jsonl") << "{\"global_step\":1}\n";
@@ -228,7 +228,7 @@ struct Score : Callback {
   std::vector<std::string> provides() const override { return {"score"}; }
 };
 
-TEST_F(resume, the_best_checkpoint_has_a_name_and_stays) {
+TEST_F(ResumeTest, the_best_checkpoint_has_a_name_and_stays) {
   const auto train = [&](int64_t epochs, std::string from) {
     SimpleTrainer trainer;
     trainer.setup_graph(kNumberSignature, QueueInput(numbers(11)), cost, [] { return Adam(0.1); });

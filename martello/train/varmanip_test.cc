@@ -15,9 +15,9 @@ namespace {
 
 using testing::error_of;
 
-class varmanip : public ::testing::Test {
+class VarmanipTest : public ::testing::Test {
  protected:
-  varmanip() {
+  VarmanipTest() {
     char pattern[] = "/tmp/martello_varmanip_XXXXXX";
     dir_ = mkdtemp(pattern);
     const GraphScope scope(graph_);
@@ -25,13 +25,13 @@ class varmanip : public ::testing::Test {
     get_variable("mean", {.shape = {2}, .initializer = zeros(), .trainable = false, .collections = {kModelVariables}});
     get_variable("w/Adam", {.shape = {2}, .initializer = zeros(), .trainable = false});
   }
-  ~varmanip() override { std::filesystem::remove_all(dir_); }
+  ~VarmanipTest() override { std::filesystem::remove_all(dir_); }
 
   std::string dir_;
   Graph graph_;
 };
 
-TEST_F(varmanip, values_travel_through_files_of_both_kinds) {
+TEST_F(VarmanipTest, values_travel_through_files_of_both_kinds) {
   const ValueMap values = {{"a/b", HostTensor::of<float>({1, 2})}, {"n", HostTensor(int64_t{7})}};
   for (const char* name : {"/v.npz", "/v.safetensors"}) {
     save_checkpoint_vars(values, dir_ + name);
@@ -42,7 +42,7 @@ TEST_F(varmanip, values_travel_through_files_of_both_kinds) {
   EXPECT_CONTAINS(error_of([&] { save_checkpoint_vars(values, dir_ + "/v.npy"); }), "holds one tensor without a name");
 }
 
-TEST_F(varmanip, of_a_checkpoint_only_variables_are_loaded) {
+TEST_F(VarmanipTest, of_a_checkpoint_only_variables_are_loaded) {
   write_checkpoint(dir_ + "/model-3.safetensors",
                    {.variables = {{"w", HostTensor(1.f)}}, .local_variables = {{"l", HostTensor(1.f)}}});
   EXPECT_EQ(load_checkpoint_vars(dir_ + "/model-3.safetensors").size(), 1u);
@@ -51,7 +51,7 @@ TEST_F(varmanip, of_a_checkpoint_only_variables_are_loaded) {
   EXPECT_THROW(get_checkpoint_path(dir_), NotFound);
 }
 
-TEST_F(varmanip, dumps_what_inference_needs) {
+TEST_F(VarmanipTest, dumps_what_inference_needs) {
   Session session(graph_);
   dump_session_params(session, dir_ + "/p.npz");
   const ValueMap values = load_checkpoint_vars(dir_ + "/p.npz");
@@ -59,7 +59,7 @@ TEST_F(varmanip, dumps_what_inference_needs) {
   EXPECT_TRUE(values.contains("w") && values.contains("mean"));
 }
 
-TEST_F(varmanip, updates_a_session_by_name) {
+TEST_F(VarmanipTest, updates_a_session_by_name) {
   Session session(graph_);
   update_session(session, {{"w", HostTensor::of<double>({3, 4})}});
   EXPECT_EQ(session.get("w").at(1), 4);

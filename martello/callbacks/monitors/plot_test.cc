@@ -34,7 +34,7 @@ Picture look_at(const std::string& path) {
   return p;
 }
 
-struct plot : ::testing::Test {
+struct PlotTest : ::testing::Test {
   TestDir dir;
   void write_epochs(int count) {
     std::string text;
@@ -53,7 +53,7 @@ struct plot : ::testing::Test {
   }
 };
 
-TEST_F(plot, draws_a_panel_of_losses_and_one_of_errors) {
+TEST_F(PlotTest, draws_a_panel_of_losses_and_one_of_errors) {
   write_epochs(10);
   plot_stats(dir.file("stats.jsonl"), dir.file("stats.png"), {.title = "Fashion-MNIST convnet"});
   const Picture p = look_at(dir.file("stats.png"));
@@ -64,7 +64,7 @@ TEST_F(plot, draws_a_panel_of_losses_and_one_of_errors) {
     std::filesystem::copy_file(dir.file("stats.png"), keep, std::filesystem::copy_options::overwrite_existing);
 }
 
-TEST_F(plot, panels_are_chosen_by_names) {
+TEST_F(PlotTest, panels_are_chosen_by_names) {
   write_epochs(3);
   plot_stats(dir.file("stats.jsonl"), dir.file("lr.png"), {.panels = {{"lr", "learning"}, {"none", "nowhere"}}});
   EXPECT_EQ(look_at(dir.file("lr.png")).height, 2 * (44 + 360));
@@ -74,7 +74,7 @@ TEST_F(plot, panels_are_chosen_by_names) {
   EXPECT_CONTAINS(text, "belongs to a panel; there are cross_entropy_loss, learning_rate");
 }
 
-TEST_F(plot, gaps_single_points_and_steps_are_drawn) {
+TEST_F(PlotTest, gaps_single_points_and_steps_are_drawn) {
   std::string text;
   for (int step = 1; step <= 20000; ++step) {
     const double loss = step % 1000 == 0 ? std::nan("") : 100.0 / step;
@@ -89,13 +89,13 @@ TEST_F(plot, gaps_single_points_and_steps_are_drawn) {
                                std::filesystem::copy_options::overwrite_existing);
 }
 
-TEST_F(plot, svg_is_text) {
+TEST_F(PlotTest, svg_is_text) {
   write_epochs(3);
   plot_stats(dir.file("stats.jsonl"), dir.file("stats.svg"));
   EXPECT_CONTAINS(dir.read("stats.svg"), "<svg");
 }
 
-TEST_F(plot, what_cannot_be_drawn_or_written_is_named) {
+TEST_F(PlotTest, what_cannot_be_drawn_or_written_is_named) {
   EXPECT_THROW(plot_stats(dir.file("missing"), dir.file("x.png")), NotFound);
   dir.write("stats.jsonl", "");
   EXPECT_CONTAINS(error_of([&] { plot_stats(dir.file("stats.jsonl"), dir.file("x.png")); }), "has no scalars");

@@ -21,7 +21,7 @@ using testing::ReadScalar;
 using testing::TestDir;
 using testing::WireMessage;
 
-struct tf_event_writer : ::testing::Test {
+struct TfEventWriterTest : ::testing::Test {
   TestDir dir;
   std::vector<std::string> files() const { return dir.list("events.out.tfevents."); }
   std::vector<WireMessage> events() const {
@@ -32,7 +32,7 @@ struct tf_event_writer : ::testing::Test {
   }
 };
 
-TEST_F(tf_event_writer, scalars_have_the_steps_in_which_they_were_put) {
+TEST_F(TfEventWriterTest, scalars_have_the_steps_in_which_they_were_put) {
   FakeTraining t({TFEventWriter({.dir = dir.path()})});
   t.monitors().put_scalar("lr", 0.5);
   t.start();
@@ -45,14 +45,14 @@ TEST_F(tf_event_writer, scalars_have_the_steps_in_which_they_were_put) {
   EXPECT_EQ(events()[0].bytes(3), "brain.Event:2");
 }
 
-TEST_F(tf_event_writer, an_epoch_is_on_the_disk_when_it_has_ended) {
+TEST_F(TfEventWriterTest, an_epoch_is_on_the_disk_when_it_has_ended) {
   FakeTraining t({TFEventWriter({.dir = dir.path()})});
   t.start();
   t.epoch(1, [&] { t.monitors().put_scalar("loss", 1); });
   EXPECT_EQ(read_scalars(dir.read(files()[0])).size(), 1u);
 }
 
-TEST_F(tf_event_writer, a_long_epoch_is_written_in_between) {
+TEST_F(TfEventWriterTest, a_long_epoch_is_written_in_between) {
   FakeTraining t({TFEventWriter({.dir = dir.path(), .flush_seconds = 0})});
   t.start();
   size_t seen = 0;
@@ -63,7 +63,7 @@ TEST_F(tf_event_writer, a_long_epoch_is_written_in_between) {
   EXPECT_EQ(seen, 2u);
 }
 
-TEST_F(tf_event_writer, histograms_images_texts_and_events) {
+TEST_F(TfEventWriterTest, histograms_images_texts_and_events) {
   Log log;
   FakeTraining t({TFEventWriter({.dir = dir.path()})});
   t.start();
@@ -83,7 +83,7 @@ TEST_F(tf_event_writer, histograms_images_texts_and_events) {
   EXPECT_CONTAINS(log.lines.at(0), "histogram 'w' leaves out 1 of 3 values that are not finite");
 }
 
-TEST_F(tf_event_writer, the_graph_has_every_node) {
+TEST_F(TfEventWriterTest, the_graph_has_every_node) {
   GraphScope g;
   {
     const DeviceScope device("cpu:1");
@@ -103,7 +103,7 @@ TEST_F(tf_event_writer, the_graph_has_every_node) {
   EXPECT_EQ(y.bytes(4), "cpu:1");
 }
 
-TEST_F(tf_event_writer, a_file_per_epoch) {
+TEST_F(TfEventWriterTest, a_file_per_epoch) {
   FakeTraining t({TFEventWriter({.dir = dir.path(), .split_files = true})});
   t.start();
   for (int i = 0; i < 2; ++i) t.epoch(1, [&] { t.monitors().put_scalar("loss", 1); });

@@ -19,12 +19,12 @@ using testing::FakeTraining;
 using testing::Log;
 using testing::TestDir;
 
-struct json_writer : ::testing::Test {
+struct JsonWriterTest : ::testing::Test {
   TestDir dir;
   Log log;
 };
 
-TEST_F(json_writer, a_row_per_moment_that_has_scalars) {
+TEST_F(JsonWriterTest, a_row_per_moment_that_has_scalars) {
   FakeTraining t({JSONWriter(dir.path())});
   t.monitors().put_scalar("lr", 0.1);
   t.start();
@@ -40,14 +40,14 @@ TEST_F(json_writer, a_row_per_moment_that_has_scalars) {
             "{\"epoch_num\":3,\"global_step\":5,\"volatile\":{\"speed\":1.5}}\n");
 }
 
-TEST_F(json_writer, a_row_is_on_the_disk_when_the_epoch_has_ended) {
+TEST_F(JsonWriterTest, a_row_is_on_the_disk_when_the_epoch_has_ended) {
   FakeTraining t({JSONWriter(dir.path())});
   t.start();
   t.epoch(1, [&] { t.monitors().put_scalar("loss", 1); });
   EXPECT_EQ(load_stats(dir.file("stats.jsonl")).size(), 1u);
 }
 
-TEST_F(json_writer, of_one_name_the_last_value_of_a_row_stays) {
+TEST_F(JsonWriterTest, of_one_name_the_last_value_of_a_row_stays) {
   FakeTraining t({JSONWriter(dir.path())});
   t.monitors().put_scalar("a", 1);
   t.monitors().put_scalar("b", 2);
@@ -56,7 +56,7 @@ TEST_F(json_writer, of_one_name_the_last_value_of_a_row_stays) {
   EXPECT_EQ(dir.read("stats.jsonl"), "{\"epoch_num\":0,\"global_step\":0,\"a\":3.0,\"b\":2.0}\n");
 }
 
-TEST_F(json_writer, any_value_and_any_name_is_valid_json) {
+TEST_F(JsonWriterTest, any_value_and_any_name_is_valid_json) {
   const std::vector<std::string> names = {"größe/\"x\"", "損失\\", "a b,c:{}", "😀"};
   FakeTraining t({JSONWriter(dir.path())});
   t.monitors().put_scalar(names[0], std::nan(""));
@@ -76,7 +76,7 @@ TEST_F(json_writer, any_value_and_any_name_is_valid_json) {
   EXPECT_EQ(row.scalars[3].second, std::numeric_limits<double>::denorm_min());
 }
 
-TEST_F(json_writer, goes_on_behind_the_run_before) {
+TEST_F(JsonWriterTest, goes_on_behind_the_run_before) {
   dir.write("stats.jsonl", "{\"epoch_num\":2,\"global_step\":20,\"loss\":1.0}\n");
   FakeTraining t({JSONWriter(dir.path())}, {}, {.starting_epoch = 3});
   t.start();
@@ -85,7 +85,7 @@ TEST_F(json_writer, goes_on_behind_the_run_before) {
   EXPECT_EQ(find_existing_epoch(dir.path()), 3);
 }
 
-TEST_F(json_writer, another_runs_file_is_put_aside) {
+TEST_F(JsonWriterTest, another_runs_file_is_put_aside) {
   dir.write("stats.jsonl", "{\"epoch_num\":5,\"global_step\":20,\"loss\":1.0}\n");
   FakeTraining t({JSONWriter(dir.path())});
   t.start();
@@ -95,7 +95,7 @@ TEST_F(json_writer, another_runs_file_is_put_aside) {
   EXPECT_CONTAINS(log.lines.at(0), "ends with epoch 5, but this run starts with epoch 1");
 }
 
-TEST_F(json_writer, a_row_that_was_cut_is_dropped) {
+TEST_F(JsonWriterTest, a_row_that_was_cut_is_dropped) {
   dir.write("stats.jsonl", "{\"epoch_num\":2,\"global_step\":20,\"loss\":1.0}\n{\"epoch_num\":3,\"glo");
   EXPECT_EQ(load_stats(dir.file("stats.jsonl")).size(), 1u);
   FakeTraining t({JSONWriter(dir.path())}, {}, {.starting_epoch = 3});
@@ -105,7 +105,7 @@ TEST_F(json_writer, a_row_that_was_cut_is_dropped) {
   EXPECT_CONTAINS(log.lines.at(0), "is cut and is dropped");
 }
 
-TEST_F(json_writer, uses_the_loggers_directory) {
+TEST_F(JsonWriterTest, uses_the_loggers_directory) {
   logger::set_logger_dir(dir.path());
   FakeTraining t({JSONWriter(), CSVWriter(), TFEventWriter()});
   t.start();
@@ -113,7 +113,7 @@ TEST_F(json_writer, uses_the_loggers_directory) {
   EXPECT_EQ(dir.list("stats.").size(), 2u);
 }
 
-TEST_F(json_writer, without_a_directory_it_says_so_and_does_nothing) {
+TEST_F(JsonWriterTest, without_a_directory_it_says_so_and_does_nothing) {
   FakeTraining t({JSONWriter(), CSVWriter(), TFEventWriter()});
   ASSERT_EQ(log.lines.size(), 3u);
   EXPECT_CONTAINS(log.lines[0], "[JSONWriter] there is no log directory: it writes nothing");
@@ -124,12 +124,12 @@ TEST_F(json_writer, without_a_directory_it_says_so_and_does_nothing) {
   t.finish();
 }
 
-TEST_F(json_writer, a_directory_that_is_missing_is_refused_before_training) {
+TEST_F(JsonWriterTest, a_directory_that_is_missing_is_refused_before_training) {
   const auto make_training = [&] { FakeTraining t({JSONWriter(dir.file("missing"))}); };
   EXPECT_CONTAINS(error_of(make_training), "[JSONWriter] '" + dir.file("missing") + "' is no directory");
 }
 
-TEST_F(json_writer, a_broken_line_is_named) {
+TEST_F(JsonWriterTest, a_broken_line_is_named) {
   dir.write("stats.jsonl", "{\"epoch_num\":2,\"global_step\":20}\nnonsense\n");
   const std::string text = error_of([&] { load_stats(dir.file("stats.jsonl")); });
   EXPECT_CONTAINS(text, "\"nonsense\" is no JSON object");
@@ -140,7 +140,7 @@ TEST_F(json_writer, a_broken_line_is_named) {
 }
 
 // A limit of the process stands for a disk that is full for a while.
-TEST_F(json_writer, a_full_disk_stops_nothing_and_rows_wait_for_room) {
+TEST_F(JsonWriterTest, a_full_disk_stops_nothing_and_rows_wait_for_room) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto run = [&] {
     signal(SIGXFSZ, SIG_IGN);

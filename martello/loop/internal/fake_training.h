@@ -11,7 +11,7 @@ namespace martello::testing {
 // The least that callbacks and monitors need to live: a loop over hooked runs of nothing, on the current graph.
 class FakeTraining : public TrainContext {
  public:
-  explicit FakeTraining(std::vector<Ref<Monitor>> monitors, CallbackList callbacks = {}, TrainLoop loop = {})
+  explicit FakeTraining(std::vector<Ref<Monitor>> monitors, const CallbackList& callbacks = {}, TrainLoop loop = {})
       : loop_(loop), graph_(Graph::current_or_new()) {
     CallbackList all = {StepCounter(loop_)};
     for (const auto& c : callbacks) all.push_back(c);
