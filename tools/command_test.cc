@@ -1,4 +1,5 @@
 // Runs the built command.
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/callbacks/monitors/stats_file.h>
 #include <martello/codec/npz.h>
@@ -28,24 +29,12 @@ struct Outcome {
 };
 
 struct CommandTest : ::testing::Test {
-  CommandTest() {
-    std::string pattern = (fs::temp_directory_path() / "command_XXXXXX").string();
-    dir = mkdtemp(pattern.data());
-    weights = HostTensor::of<float>({1, -2, 3, 4.5, 0, 6}, {2, 3});
-  }
-  ~CommandTest() override { fs::remove_all(dir); }
-
-  std::string file(const std::string& name) const { return dir + "/" + name; }
-  std::string read(const std::string& name) const {
-    std::ifstream in(file(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name), std::ios::binary) << text;
-  }
+  std::string file(const std::string& name) const { return folder.file(name); }
+  std::string read(const std::string& name) const { return folder.read(name); }
+  void write(const std::string& name, const std::string& text) const { folder.write(name, text); }
   // In the test's directory.
   Outcome run(const std::string& arguments) const {
-    const std::string line = str("cd '", dir, "' && '", MARTELLO_COMMAND, "' ", arguments, " >out 2>err");
+    const std::string line = str("cd '", folder.path(), "' && '", MARTELLO_COMMAND, "' ", arguments, " >out 2>err");
     const int status = std::system(line.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out"), read("err")};
   }
@@ -70,8 +59,8 @@ struct CommandTest : ::testing::Test {
         .export_compact(file(name));
   }
 
-  std::string dir;
-  HostTensor weights;
+  const testing::TestDir folder;
+  const HostTensor weights = HostTensor::of<float>({1, -2, 3, 4.5, 0, 6}, {2, 3});
 };
 
 TEST_F(CommandTest, tells_what_it_can_do) {

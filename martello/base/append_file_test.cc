@@ -1,4 +1,5 @@
 #include <martello/base/append_file.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 
 #include <signal.h>
@@ -15,17 +16,9 @@ namespace {
 using testing::error_of;
 
 struct AppendFileTest : ::testing::Test {
-  AppendFileTest() {
-    char pattern[] = "/tmp/martello_append_XXXXXX";
-    dir = mkdtemp(pattern);
-    path = dir + "/rows";
-  }
-  ~AppendFileTest() override { std::filesystem::remove_all(dir); }
-  std::string text() const {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-  std::string dir, path;
+  std::string text() const { return folder.read("rows"); }
+  const testing::TestDir folder;
+  const std::string dir = folder.path(), path = folder.file("rows");
 };
 
 TEST_F(AppendFileTest, goes_on_behind_what_is_there) {

@@ -1,4 +1,5 @@
 #include <martello/base/atomic_file.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 
 #include <gtest/gtest.h>
@@ -16,16 +17,12 @@ using testing::error_of;
 
 class AtomicFileTest : public ::testing::Test {
  protected:
-  AtomicFileTest() {
-    std::string pattern = (fs::temp_directory_path() / "atomic_XXXXXX").string();
-    dir_ = mkdtemp(pattern.data());
-  }
-  ~AtomicFileTest() override { fs::remove_all(dir_); }
   static std::string text_of(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  fs::path dir_;
+  const testing::TestDir folder_;
+  const fs::path dir_ = folder_.path();
 };
 
 TEST_F(AtomicFileTest, appears_with_its_commit) {

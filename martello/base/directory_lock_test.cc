@@ -1,5 +1,6 @@
 #include <martello/base/append_file.h>
 #include <martello/base/directory_lock.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 
 #include <gtest/gtest.h>
@@ -16,12 +17,8 @@ using testing::error_of;
 
 class DirectoryLockTest : public ::testing::Test {
  protected:
-  DirectoryLockTest() {
-    char pattern[] = "/tmp/martello_lock_XXXXXX";
-    dir_ = mkdtemp(pattern);
-  }
-  ~DirectoryLockTest() override { std::filesystem::remove_all(dir_); }
-  std::string dir_;
+  const testing::TestDir folder_;
+  const std::string dir_ = folder_.path();
 };
 
 TEST_F(DirectoryLockTest, is_had_by_one_at_a_time) {

@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/base/logger_dir.h>
 
@@ -29,15 +30,8 @@ void put(const fs::path& path, std::string_view text) { std::ofstream(path) << t
 
 struct LoggerDirTest : ::testing::Test {
   LoggerDirTest() {
-    char pattern[] = "/tmp/martello_logger_XXXXXX";
-    root = mkdtemp(pattern);
-    dir = root + "/train_log/run";
     unsetenv("MARTELLO_OLD_RUN");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-  }
-  ~LoggerDirTest() override {
-    close_logger_dir();
-    fs::remove_all(root);
   }
   void make_old_run() {
     fs::create_directories(dir);
@@ -51,7 +45,8 @@ struct LoggerDirTest : ::testing::Test {
       if (entry.path().filename().string().starts_with("run.")) names.push_back(entry.path().string());
     return names;
   }
-  std::string root, dir;
+  const testing::TestDir folder;
+  const std::string root = folder.path(), dir = root + "/train_log/run";
   martello::testing::Log console;
 };
 

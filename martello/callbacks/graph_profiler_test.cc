@@ -1,6 +1,6 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/callbacks/graph_profiler.h>
-#include <martello/callbacks/monitors/internal/test_dir.h>
 #include <martello/callbacks/run_op.h>
 #include <martello/callbacks/wrappers.h>
 #include <martello/graph/scopes.h>

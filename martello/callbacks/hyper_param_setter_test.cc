@@ -1,8 +1,8 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/base/state.h>
 #include <martello/callbacks/human_setter.h>
 #include <martello/callbacks/hyper_param_setter.h>
-#include <martello/callbacks/monitors/internal/test_dir.h>
 #include <martello/callbacks/trackers.h>
 #include <martello/callbacks/wrappers.h>
 #include <martello/loop/internal/fake_training.h>
@@ -143,7 +143,7 @@ TEST_F(SettersTest, a_statistic_must_be_repeatable_and_provided) {
 
 struct HumanSetterTest : SettersTest {
   TestDir dir;
-  human_setter() { logger::set_logger_dir(dir.path(), logger::OldRun::keep); }
+  HumanSetterTest() { logger::set_logger_dir(dir.path(), logger::OldRun::keep); }
 };
 
 TEST_F(HumanSetterTest, reads_the_file_on_every_trigger) {

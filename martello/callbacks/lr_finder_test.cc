@@ -1,7 +1,7 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/base/state.h>
 #include <martello/callbacks/lr_finder.h>
-#include <martello/callbacks/monitors/internal/test_dir.h>
 #include <martello/train/internal/test_models.h>
 #include <martello/train/single_cost_trainer.h>
 

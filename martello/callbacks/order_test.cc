@@ -1,8 +1,8 @@
 // Callbacks that read statistics of others do the same in whatever order they are given.
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/callbacks/early_stopping.h>
 #include <martello/callbacks/hyper_param_setter.h>
-#include <martello/callbacks/monitors/internal/test_dir.h>
 #include <martello/callbacks/send_stat.h>
 #include <martello/callbacks/wrappers.h>
 #include <martello/loop/monitors.h>

@@ -1,8 +1,8 @@
 // Callbacks that look at the values of tensors.
 #include <martello/base/append_file.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/callbacks/dump_tensors.h>
-#include <martello/callbacks/monitors/internal/test_dir.h>
 #include <martello/callbacks/process_tensors.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>

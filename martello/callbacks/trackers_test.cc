@@ -1,7 +1,7 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/base/state.h>
 #include <martello/callbacks/early_stopping.h>
-#include <martello/callbacks/monitors/internal/test_dir.h>
 #include <martello/callbacks/send_stat.h>
 #include <martello/callbacks/summaries.h>
 #include <martello/callbacks/trackers.h>

@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/codec/internal/npy_header.h>
 #include <martello/codec/npz.h>
@@ -18,11 +19,6 @@ using testing::error_of;
 
 class ReadNpzFileTest : public ::testing::Test {
  protected:
-  ReadNpzFileTest() {
-    char pattern[] = "/tmp/martello_npz_XXXXXX";
-    dir_ = mkdtemp(pattern);
-  }
-  ~ReadNpzFileTest() override { std::filesystem::remove_all(dir_); }
   NamedTensors read(const std::string& bytes) const {
     std::ofstream(dir_ + "/a.npz", std::ios::binary) << bytes;
     return read_npz(dir_ + "/a.npz");
@@ -30,7 +26,8 @@ class ReadNpzFileTest : public ::testing::Test {
   std::string refusal(const std::string& bytes) const {
     return error_of<InvalidArgument>([&] { read(bytes); });
   }
-  std::string dir_;
+  const testing::TestDir folder_;
+  const std::string dir_ = folder_.path();
 };
 
 void append(std::string& out, uint64_t value, int bytes) {

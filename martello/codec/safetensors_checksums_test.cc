@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/codec/safetensors.h>
 
@@ -16,17 +17,15 @@ using testing::error_of;
 class ChecksumsTest : public ::testing::Test {
  protected:
   ChecksumsTest() {
-    char pattern[] = "/tmp/martello_checksums_XXXXXX";
-    dir_ = mkdtemp(pattern);
-    path_ = dir_ + "/a.safetensors";
     write_safetensors(path_, tensors_, {{"by", "hand"}}, {.checksums = true});
     std::ifstream file(path_, std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
   }
-  ~ChecksumsTest() override { std::filesystem::remove_all(dir_); }
   void write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
 
-  std::string dir_, path_, bytes_;
+  const testing::TestDir folder_;
+  const std::string path_ = folder_.file("a.safetensors");
+  std::string bytes_;
   std::vector<NamedTensor> tensors_ = {{"b", HostTensor::of<float>({1, 2, 3})},
                                        {"a", HostTensor::of<uint8_t>({7})},
                                        {"empty", HostTensor(Shape(0), f64)},

@@ -1,4 +1,5 @@
 #include <martello/base/append_file.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/codec/safetensors.h>
 
@@ -17,13 +18,6 @@ using testing::error_of;
 
 class SafetensorsTest : public ::testing::Test {
  protected:
-  SafetensorsTest() {
-    std::string pattern = (fs::temp_directory_path() / "safetensors_XXXXXX").string();
-    dir_ = mkdtemp(pattern.data());
-    path_ = dir_ + "/model.safetensors";
-  }
-  ~SafetensorsTest() override { fs::remove_all(dir_); }
-
   void write_bytes(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
   void write_header(const std::string& header, const std::string& data = "") const {
     const uint64_t length = header.size();
@@ -41,7 +35,9 @@ class SafetensorsTest : public ::testing::Test {
     return refusal();
   }
 
-  std::string dir_, path_;
+  const testing::TestDir folder_;
+  const std::string dir_ = folder_.path();
+  const std::string path_ = dir_ + "/model.safetensors";
 };
 
 TEST_F(SafetensorsTest, writes_the_bytes_of_the_format) {

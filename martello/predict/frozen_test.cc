@@ -1,4 +1,5 @@
 #include <martello/base/append_file.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
@@ -19,9 +20,9 @@ namespace {
 
 using testing::error_of;
 using testing::line_config;
-using testing::PredictDir;
 using testing::random_values;
 using testing::resnet_config;
+using testing::TestDir;
 
 void expect_near(const HostTensor& a, const HostTensor& b, double tolerance) {
   ASSERT_EQ(a.shape(), b.shape());
@@ -35,7 +36,7 @@ size_t count_norms(const Graph& graph) {
 }
 
 TEST(FrozenPredictor, gives_what_the_model_gives) {
-  const PredictDir dir;
+  const TestDir dir;
   for (const DataFormat format : {DataFormat::nhwc, DataFormat::nchw}) {
     const OfflinePredictor model(resnet_config(format));
     ModelExporter(model).export_compact(dir.file("net.safetensors"));
@@ -53,7 +54,7 @@ TEST(FrozenPredictor, gives_what_the_model_gives) {
 }
 
 TEST(FrozenPredictor, has_the_same_bits_when_nothing_is_folded) {
-  const PredictDir dir;
+  const TestDir dir;
   const OfflinePredictor model(resnet_config());
   ModelExporter(model).export_compact(dir.file("net.safetensors"), {.fold_batch_norm = false});
   const FrozenPredictor frozen(dir.file("net.safetensors"));
@@ -62,7 +63,7 @@ TEST(FrozenPredictor, has_the_same_bits_when_nothing_is_folded) {
 }
 
 TEST(FrozenPredictor, holds_what_its_outputs_need_and_no_more) {
-  const PredictDir dir;
+  const TestDir dir;
   ModelExporter(line_config()).export_compact(dir.file("line.safetensors"));
   const FrozenPredictor frozen(dir.file("line.safetensors"));
   for (const Operation& op : frozen.session()->graph().operations()) EXPECT_NE(op.name(), "distance");
@@ -72,7 +73,7 @@ TEST(FrozenPredictor, holds_what_its_outputs_need_and_no_more) {
 }
 
 TEST(FrozenPredictor, keeps_an_input_that_no_output_needs) {
-  const PredictDir dir;
+  const TestDir dir;
   PredictConfig config = line_config();
   config.input_names = {"label", "x"};
   ModelExporter(std::move(config)).export_compact(dir.file("line.safetensors"));
@@ -81,7 +82,7 @@ TEST(FrozenPredictor, keeps_an_input_that_no_output_needs) {
 }
 
 TEST(FrozenPredictor, draws_random_numbers_anew) {
-  const PredictDir dir;
+  const TestDir dir;
   ModelExporter({.tower_func = [](Tensor x) { return add(x, random_uniform({100}), "y"); },
                  .input_signature = {{{100}, f32, "x"}},
                  .output_names = {"y"}})
@@ -94,7 +95,7 @@ TEST(FrozenPredictor, draws_random_numbers_anew) {
 }
 
 TEST(ModelExporter, refuses_what_a_file_cannot_do) {
-  const PredictDir dir;
+  const TestDir dir;
   const ModelExporter prints({.tower_func = [](Tensor x) { return identity(print(x), "y"); },
                               .input_signature = {{{}, f32, "x"}},
                               .output_names = {"y"}});
@@ -107,7 +108,7 @@ TEST(ModelExporter, refuses_what_a_file_cannot_do) {
 }
 
 TEST(FrozenPredictor, refuses_files_that_are_no_frozen_models) {
-  const PredictDir dir;
+  const TestDir dir;
   EXPECT_THROW(FrozenPredictor(dir.file("missing")), NotFound);
   const std::string path = dir.file("other.safetensors");
   const auto refusal = [&](const std::string& graph, const std::vector<NamedTensor>& values) {
@@ -127,7 +128,7 @@ TEST(FrozenPredictor, refuses_files_that_are_no_frozen_models) {
 }
 
 TEST(FrozenPredictor, refuses_a_file_that_was_cut) {
-  const PredictDir dir;
+  const TestDir dir;
   ModelExporter(resnet_config()).export_compact(dir.file("net.safetensors"));
   const auto bytes = std::filesystem::file_size(dir.file("net.safetensors"));
   for (const uintmax_t left : {bytes - 1, bytes / 2, uintmax_t{100}, uintmax_t{0}}) {

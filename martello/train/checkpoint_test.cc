@@ -1,4 +1,5 @@
 #include <martello/base/append_file.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/train/checkpoint_contents.h>
 #include <martello/train/internal/find_checkpoint.h>
@@ -22,11 +23,6 @@ using testing::Log;
 
 class CheckpointTest : public ::testing::Test {
  protected:
-  CheckpointTest() {
-    char pattern[] = "/tmp/martello_checkpoint_XXXXXX";
-    dir_ = mkdtemp(pattern);
-  }
-  ~CheckpointTest() override { fs::remove_all(dir_); }
   std::string path(int64_t step) const { return str(dir_, "/model-", step, ".safetensors"); }
   std::string save(int64_t step, double time = 0) const {
     Checkpoint c{.info = {.global_step = step,
@@ -55,7 +51,8 @@ class CheckpointTest : public ::testing::Test {
     std::ofstream(p, std::ios::binary) << bytes;
   }
 
-  std::string dir_;
+  const testing::TestDir folder_;
+  const std::string dir_ = folder_.path();
 };
 
 TEST_F(CheckpointTest, reads_back_what_was_written) {

@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/base/logger_dir.h>
 #include <martello/callbacks/early_stopping.h>
@@ -38,16 +39,9 @@ TEST(Defaults, are_new_objects_in_a_fixed_order) {
 
 class DefaultsTest : public ::testing::Test {
  protected:
-  DefaultsTest() {
-    std::string pattern = (fs::temp_directory_path() / "defaults_XXXXXX").string();
-    dir_ = mkdtemp(pattern.data());
-    logger::set_logger_dir(dir_, logger::OldRun::keep);
-  }
-  ~DefaultsTest() override {
-    logger::close_logger_dir();
-    fs::remove_all(dir_);
-  }
-  std::string dir_;
+  DefaultsTest() { logger::set_logger_dir(dir_, logger::OldRun::keep); }
+  const testing::TestDir folder_;
+  const std::string dir_ = folder_.path();
 };
 
 Tensor averaged_cost(Tensor x, Tensor y) {

@@ -1,4 +1,5 @@
 #include <martello/base/directory_lock.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/base/logger_dir.h>
 #include <martello/callbacks/model_saver.h>
@@ -31,12 +32,8 @@ using testing::LineInput;
 class ModelSaverTest : public ::testing::Test {
  protected:
   ModelSaverTest() {
-    std::string pattern = (fs::temp_directory_path() / "saver_XXXXXX").string();
-    dir_ = mkdtemp(pattern.data());
     trainer_.setup_graph(kLineSignature, LineInput(), line_cost, [] { return Momentum(0.01); });
   }
-  ~ModelSaverTest() override { fs::remove_all(dir_); }
-
   TrainEnd train(CallbackList callbacks, int64_t epochs = 3) {
     return trainer_.train({.callbacks = std::move(callbacks), .steps_per_epoch = 2, .max_epoch = epochs});
   }
@@ -48,7 +45,8 @@ class ModelSaverTest : public ::testing::Test {
   }
   using Names = std::set<std::string>;
 
-  std::string dir_;
+  const testing::TestDir folder_;
+  const std::string dir_ = folder_.path();
   SimpleTrainer trainer_;
 };
 

@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/callbacks/model_saver.h>
 #include <martello/codec/safetensors.h>
@@ -26,15 +27,10 @@ using testing::Log;
 class RestoreTest : public ::testing::Test {
  protected:
   RestoreTest() {
-    std::string pattern = (fs::temp_directory_path() / "restore_XXXXXX").string();
-    dir_ = mkdtemp(pattern.data());
-    path_ = dir_ + "/model.safetensors";
     const GraphScope scope(graph_);
     get_variable("a/w", {.shape = {2, 2}, .initializer = zeros()});
     get_variable("b", {.shape = {3}, .dtype = i64, .initializer = zeros(), .trainable = false});
   }
-  ~RestoreTest() override { fs::remove_all(dir_); }
-
   // A session of the graph after this.
   Session init(Ref<SessionInit> how) {
     const GraphScope scope(graph_);
@@ -52,7 +48,9 @@ class RestoreTest : public ::testing::Test {
     return false;
   }
 
-  std::string dir_, path_;
+  const testing::TestDir folder_;
+  const std::string dir_ = folder_.path();
+  const std::string path_ = dir_ + "/model.safetensors";
   Graph graph_ = Graph::current_or_new();
   HostTensor w_ = HostTensor::of<float>({1, 2, 3, 4}, {2, 2}), b_ = HostTensor::of<int64_t>({5, 6, 7});
 };

@@ -1,4 +1,5 @@
 // A run that was interrupted and resumed is the run that was not.
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/callbacks/best_saver.h>
 #include <martello/callbacks/model_saver.h>
@@ -38,12 +39,6 @@ struct Outcome {
 
 class ResumeTest : public ::testing::Test {
  protected:
-  ResumeTest() {
-    char pattern[] = "/tmp/martello_resume_XXXXXX";
-    dir_ = mkdtemp(pattern);
-  }
-  ~ResumeTest() override { fs::remove_all(dir_); }
-
   static Tensor cost(Tensor x) {
     const auto w = get_variable("w", {.shape = {6}, .initializer = ones()});
     return reduce_sum(dropout("drop", w * x, {.rate = 0.5}) - w, {}, "cost");
@@ -89,7 +84,8 @@ class ResumeTest : public ::testing::Test {
     return out;
   }
 
-  std::string dir_;
+  const testing::TestDir folder_;
+  std::string dir_ = folder_.path();
 };
 
 void expect_same(const Outcome& a, const Outcome& b) {

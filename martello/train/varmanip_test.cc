@@ -1,3 +1,4 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/codec/safetensors.h>
 #include <martello/graph/scopes.h>
@@ -18,16 +19,13 @@ using testing::error_of;
 class VarmanipTest : public ::testing::Test {
  protected:
   VarmanipTest() {
-    char pattern[] = "/tmp/martello_varmanip_XXXXXX";
-    dir_ = mkdtemp(pattern);
     const GraphScope scope(graph_);
     get_variable("w", {.shape = {2}, .initializer = ones()});
     get_variable("mean", {.shape = {2}, .initializer = zeros(), .trainable = false, .collections = {kModelVariables}});
     get_variable("w/Adam", {.shape = {2}, .initializer = zeros(), .trainable = false});
   }
-  ~VarmanipTest() override { std::filesystem::remove_all(dir_); }
-
-  std::string dir_;
+  const testing::TestDir folder_;
+  const std::string dir_ = folder_.path();
   Graph graph_;
 };
 

@@ -1,7 +1,7 @@
 #include <martello/base/append_file.h>
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
 #include <martello/callbacks/monitors/internal/chart.h>
-#include <martello/callbacks/monitors/internal/test_dir.h>
 #include <martello/callbacks/monitors/plot.h>
 #include <martello/callbacks/monitors/stats_file.h>
 

@@ -1,5 +1,5 @@
+#include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
-#include <martello/callbacks/monitors/internal/test_dir.h>
 #include <martello/callbacks/monitors/scalar_printer.h>
 #include <martello/loop/internal/fake_training.h>
 

@@ -11,7 +11,6 @@
 #include <martello/predict/predict_config.h>
 #include <martello/train/restore.h>
 
-#include <filesystem>
 #include <random>
 #include <string>
 
@@ -82,21 +81,5 @@ inline PredictConfig resnet_config(DataFormat format = DataFormat::nhwc) {
   return {
       .model = SmallResNet(format), .input_names = {"image"}, .output_names = {"prob"}, .session_init = RandomNorms()};
 }
-
-// A folder that goes away with it.
-class PredictDir {
- public:
-  PredictDir() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "predict_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~PredictDir() { std::filesystem::remove_all(path_); }
-  PredictDir(const PredictDir&) = delete;
-  PredictDir& operator=(const PredictDir&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace martello::testing

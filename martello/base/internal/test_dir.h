@@ -14,12 +14,12 @@
 
 namespace martello::testing {
 
-// A directory for files of one test.
+// A directory for files of one test, which ends with it; so does logging into it.
 class TestDir {
  public:
   TestDir() {
-    char pattern[] = "/tmp/martello_monitors_XXXXXX";
-    path_ = mkdtemp(pattern);
+    std::string pattern = (std::filesystem::temp_directory_path() / "martello_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
   }
   ~TestDir() {
     logger::close_logger_dir();
@@ -33,7 +33,9 @@ class TestDir {
     std::ifstream file(this->file(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
-  void write(std::string_view name, std::string_view text) const { std::ofstream(file(name)) << text; }
+  void write(std::string_view name, std::string_view text) const {
+    std::ofstream(file(name), std::ios::binary) << text;
+  }
   // Names that begin so.
   std::vector<std::string> list(std::string_view prefix) const {
     std::vector<std::string> names;
