@@ -1,6 +1,6 @@
 """Whole training steps in Martello and its peers, one after another on the same machine, and a table of ratios.
 
-usage: run.py --build build/release [--works tiny,mlp,...] [--precision bf16] [--threads 2] [--rounds 3] [--save NAME]
+usage: run.py --build build/release [--works tiny,mlp,...] [--precision bf16] [--threads 2] [--rounds 3] [--save NAME [--add]]
 
 Every round runs each program once for each work, in a process of its own. Every time, ours too, is the best of its
 rounds: a shared machine may slow one program down by half, never speed it up. Memory is what the work adds to a process
@@ -9,9 +9,10 @@ the table too, and the others go on. `--precision bf16` compares our products in
 under autocast.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
-to peers.md and peers.json in the build folder. The exit status is 1 when a bar is missed or could not be checked.
+to peers.md and peers.json in the build folder. With `--add` the rounds are further ones of what is saved there, for works
+whose first rounds were disturbed: all programs of such a work run again, and the best of all rounds counts. The exit status is 1 when a bar is missed or could not be checked.
 """
-import argparse, sys, time
+import argparse, json, sys, time
 from pathlib import Path
 
 from report import HERE, ROOT, Failed, environment, json_lines, machine, versions, write
@@ -37,9 +38,15 @@ SECONDS = 1800  # for one work of one program: torch.compile of the largest take
 
 
 class Results:
-    def __init__(self):
-        self.figures = {}  # work -> program -> {"ms": [...], "memory_mb": [...]}
-        self.failures = {}  # work -> program -> reason
+    def __init__(self, figures, failures):
+        self.figures = figures  # work -> program -> {"ms": [...], "memory_mb": [...]}
+        self.failures = failures  # work -> program -> reason
+
+    def works(self):
+        return [w for w in BARS if w in self.figures or w in self.failures]
+
+    def rounds(self, work):
+        return max((len(f["ms"]) for f in self.figures.get(work, {}).values()), default=0)
 
     def add(self, work, name, row):
         figure = self.figures.setdefault(work, {}).setdefault(name, {"ms": [], "memory_mb": []})
@@ -115,8 +122,9 @@ class Table:
         self.lines, self.missed = [], []
         is_bf16 = args.precision == "bf16"
         self.bars, self.memory_bars = (BF16_BARS, {}) if is_bf16 else (BARS, MEMORY_BARS)
-        for work in args.works:
-            self.lines += [f"### {work}", ""]
+        for work in results.works():
+            rounds = results.rounds(work)
+            self.lines += [f"### {work} ({rounds} round{'s' if rounds != 1 else ''})", ""]
             figures = results.figures.get(work, {})
             if "martello" in figures:
                 self.add_work(work, dict(figures))
@@ -156,14 +164,17 @@ class Table:
         return "\n".join(self.lines + verdict) + "\n"
 
 
-def save(results, args, rounds, origin):
+def folder_and_name(args):
+    return (ROOT / "bench/results" if args.save else args.build), args.save or "peers"
+
+
+def save(results, args, origin):
     text = Table(results, args).text()
     head = f"# Training steps against peers\n\n{origin}\nConstant input, {args.precision}; times are the best of " \
-           f"{rounds} rounds for every program, memory is what the step adds to a process that has loaded its " \
-           "libraries.\n\n"
-    folder = ROOT / "bench/results" if args.save else args.build
-    write(folder, args.save or "peers", head + text, {"figures": results.figures, "failures": results.failures})
-    return text, folder / f"{args.save or 'peers'}.md"
+           "all rounds of a program, memory is what the step adds to a process that has loaded its libraries.\n\n"
+    folder, name = folder_and_name(args)
+    write(folder, name, head + text, {"figures": results.figures, "failures": results.failures})
+    return text, folder / f"{name}.md"
 
 
 def arguments():
@@ -185,22 +196,29 @@ def arguments():
     parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--rounds", type=positive, default=3)
     parser.add_argument("--save", metavar="NAME")
+    parser.add_argument("--add", action="store_true", help="further rounds of what is saved")
     args = parser.parse_args()
     args.works = args.works or list(BF16_BARS if args.precision == "bf16" else BARS)
     return args
 
 
+def first_results(args):
+    folder, name = folder_and_name(args)
+    return Results(**json.loads((folder / f"{name}.json").read_text())) if args.add else Results({}, {})
+
+
 def main():
-    args, results, start = arguments(), Results(), time.monotonic()
+    args, start = arguments(), time.monotonic()
+    results = first_results(args)
     packages = versions({"torch", "jax", "tensorflow_cpu", "tensorpack", "keras"})
     origin = f"{machine()}; {args.threads} threads; {packages}."
     for number in range(1, args.rounds + 1):
         try:
             run_round(results, number, args)
         except KeyboardInterrupt:
-            say(f"interrupted; what there is: {save(results, args, number, origin)[1]}")
+            say(f"interrupted; what there is: {save(results, args, origin)[1]}")
             sys.exit(130)
-        text, path = save(results, args, number, origin)
+        text, path = save(results, args, origin)
         say(f"round {number}/{args.rounds} done after {(time.monotonic() - start) / 60:.0f} min: {path}")
     print(text)
     sys.exit(1 if Table(results, args).missed else 0)
