@@ -32,6 +32,11 @@ struct Share {
   }
 };
 
+// Convolutions and matrix products, by whichever kernels.
+bool is_product(const std::string& op) {
+  return op.starts_with("conv2d") || op.starts_with("depthwise") || op == "matmul" || op == "linear";
+}
+
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 // Per op: where the time goes, and how much of it is spent in the library's own kernels.
@@ -39,11 +44,14 @@ void print_summary(const std::string& name, const std::map<std::string, Share>& 
   std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.second.us > b.second.us; });
   std::printf("\n%-36s %6s %12s %8s %14s\n", "op", "calls", "us", "share", "inside oneDNN");
-  for (const auto& [op, s] : sorted)
+  double product_us = 0;
+  for (const auto& [op, s] : sorted) {
+    if (is_product(op)) product_us += s.us;
     std::printf("%-36s %6d %12.1f %7.1f%% %13.1f%%\n", op.c_str(), s.calls, s.us, percent(s.us, all.us),
                 percent(s.onednn_us, s.us));
-  std::printf("%s: %d nodes, %.2f ms, %.1f %% of it inside oneDNN\n\n", name.c_str(), all.calls, all.us / 1e3,
-              percent(all.onednn_us, all.us));
+  }
+  std::printf("%s: %d nodes, %.2f ms, %.1f %% of it in convolutions and products, %.1f %% inside oneDNN\n\n",
+              name.c_str(), all.calls, all.us / 1e3, percent(product_us, all.us), percent(all.onednn_us, all.us));
 }
 
 void trace_work(const std::string& name, const mt::SessionOptions& options) {
