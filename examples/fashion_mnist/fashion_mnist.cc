@@ -6,8 +6,8 @@
 // Ctrl-C saves and ends; started again, it goes on where it was, bit for bit. A run that has finished is left alone and
 // a new one begins.
 //
-// Data: Debian's package dataset-fashion-mnist. Reaches 93 % test accuracy after 10 epochs, of 7 seconds each on two
-// cores.
+// Data: Debian's package dataset-fashion-mnist. Reaches 93 % test accuracy after 10 epochs, of 7 to 12 seconds each on
+// two cores.
 #include <martello/martello.h>
 
 #include <cmath>
