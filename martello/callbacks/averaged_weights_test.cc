@@ -33,7 +33,7 @@ struct AveragedWeightsTest : ::testing::Test {
   AveragedWeightsTest() {
     trainer.setup_graph(kLineSignature, LineInput(), line_cost, [] { return GradientDescent(0.05); });
   }
-  TrainEnd train(AveragedWeightsOptions options) {
+  TrainEnd train(const AveragedWeightsOptions& options) {
     const auto averages = make<AveragedWeights>(options);
     return trainer.train({.callbacks = {WithAveragedWeights(averages, averaged), plain, averages},
                           .steps_per_epoch = 4,

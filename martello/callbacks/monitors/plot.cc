@@ -12,7 +12,6 @@ namespace martello {
 namespace {
 
 using internal::Chart;
-using internal::Curve;
 
 struct Series {
   std::vector<double> epochs, steps, values;

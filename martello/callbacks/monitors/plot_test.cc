@@ -27,8 +27,9 @@ Picture look_at(const std::string& path) {
   EXPECT_EQ(cairo_surface_status(surface), CAIRO_STATUS_SUCCESS);
   Picture p = {cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface)};
   for (int y = 0; y < p.height; ++y) {
-    const unsigned char* row = cairo_image_surface_get_data(surface) + y * cairo_image_surface_get_stride(surface);
-    for (int x = 0; x < p.width; ++x) p.colored += std::abs(row[4 * x] - row[4 * x + 2]) > 60;
+    const unsigned char* row =
+        cairo_image_surface_get_data(surface) + int64_t{y} * cairo_image_surface_get_stride(surface);
+    for (int x = 0; x < p.width; ++x) p.colored += std::abs(row[int64_t{4} * x] - row[int64_t{4} * x + 2]) > 60;
   }
   cairo_surface_destroy(surface);
   return p;
@@ -41,7 +42,7 @@ struct PlotTest : ::testing::Test {
     for (int e = 1; e <= count; ++e) {
       const double x = 1.0 / e;
       text += stats_line({e,
-                          e * 469,
+                          int64_t{e} * 469,
                           {{"cross_entropy_loss", 0.6 * x + 0.05},
                            {"train_error", 0.2 * x},
                            {"validation_error", 0.15 * x + 0.06},

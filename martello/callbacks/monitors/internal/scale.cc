@@ -37,8 +37,9 @@ void Scale::make_linear_ticks(int most) {
     high_ += margin;
   }
   step_ = nice_above((high_ - low_) / most);
-  const double first = std::floor(low_ / step_ + 1e-9), last = std::ceil(high_ / step_ - 1e-9);
-  for (double i = first; i <= last; ++i) ticks_.push_back(i * step_);
+  const auto first = static_cast<int64_t>(std::floor(low_ / step_ + 1e-9));
+  const auto last = static_cast<int64_t>(std::ceil(high_ / step_ - 1e-9));
+  for (int64_t i = first; i <= last; ++i) ticks_.push_back(static_cast<double>(i) * step_);
   low_ = ticks_.front();
   high_ = ticks_.back();
 }
