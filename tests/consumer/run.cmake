@@ -16,4 +16,8 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${BINARY}/build -DCMAKE_PREFIX_PA
 step(${CMAKE_COMMAND} --build ${BINARY}/build)
 step(${BINARY}/build/consumer)
 step(${BINARY}/build/data_alone)
+# A oneDNN below this project's own folder does not get into the rpath of what is installed.
+if(DNNL)
+  set(ENV{LD_LIBRARY_PATH} ${DNNL}/lib)
+endif()
 step(${prefix}/bin/martello --version)
