@@ -30,10 +30,10 @@ std::vector<mt::NamedTensor> tensors() {
 
 int check_npz(const std::string& path) {
   const auto found = mt::read_npz(path);
-  for (const auto& [name, value] : tensors()) {
-    const auto same = [&](const auto& f) { return f.first == name && f.second.same_bits(value); };
+  for (const mt::NamedTensor& t : tensors()) {
+    const auto same = [&](const auto& f) { return f.first == t.name && f.second.same_bits(t.value); };
     if (std::none_of(found.begin(), found.end(), same))
-      return std::fprintf(stderr, "'%s' is another or missing\n", name.c_str()), 1;
+      return std::fprintf(stderr, "'%s' is another or missing\n", t.name.c_str()), 1;
   }
   return found.size() == tensors().size() ? 0 : 1;
 }
