@@ -16,7 +16,8 @@ class Owned {
     return *this;
   }
   ~Owned() {
-    static_assert(requires { sizeof(T); }, "the owner's destructor is defined where T is complete");
+    static_assert(
+        requires { sizeof(T); }, "the owner's destructor is defined where T is complete");
     delete value_;
   }
 
