@@ -10,7 +10,8 @@ under autocast.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
 to peers.md and peers.json in the build folder. With `--add` the rounds are further ones of what is saved there, for works
-whose first rounds were disturbed: all programs of such a work run again, and the best of all rounds counts. The exit status is 1 when a bar is missed or could not be checked.
+whose first rounds were disturbed: all programs of such a work run again, and the best of all rounds counts. The exit
+status is 1 when a bar is missed or could not be checked.
 """
 import argparse, json, sys, time
 from pathlib import Path
