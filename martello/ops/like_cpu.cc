@@ -36,25 +36,34 @@ void fill_all(T* y, int64_t count, T value, int threads) {
                [=](int64_t c) { std::fill(y + c * kChunk, y + std::min(count, (c + 1) * kChunk), value); });
 }
 
-// g has at most one row where x has exactly one: none of them sum to 0.
-Kernel copy_or_zero(const KernelPlan& plan) {
+Kernel copy_all(const KernelPlan& plan) {
   return [width = static_cast<size_t>(size_of(plan.out[0].dtype))](const KernelRun& run) {
-    const size_t from = static_cast<size_t>(run.in_[0].count) * width,
-                 to = static_cast<size_t>(run.out_[0].count) * width;
-    if (to == 0) return;
-    if (from < to) std::memset(run.out_[0].data, 0, to);
-    else if (run.out_[0].data != run.in_[0].data) std::memcpy(run.out_[0].data, run.in_[0].data, to);
+    if (run.out_[0].data == run.in_[0].data || run.out_[0].count == 0) return;
+    std::memcpy(run.out_[0].data, run.in_[0].data, static_cast<size_t>(run.out_[0].count) * width);
   };
+}
+
+// No rows sum to 0. `sum` does not see it where x has the one row that g may lack.
+Kernel sum_or_zero(const Kernel& sum, DType dtype) {
+  const auto bind = [sum, width = size_of(dtype)](const KernelRun& at) -> BoundKernel {
+    return [bound = sum.bind(at), width](const KernelRun& run) {
+      if (run.in_[0].count > 0) bound(run);
+      else if (run.out_[0].count > 0) std::memset(run.out_[0].data, 0, static_cast<size_t>(run.out_[0].count * width));
+    };
+  };
+  return Kernel::with_bind(bind).scratch(sum.scratch_bytes()).implementation(sum.implementation());
+}
+
+Kernel sum_of(const KernelPlan& plan) {
+  const auto marked = summed_axes(plan.in[0].shape, plan.in[1].shape);
+  if (std::find(marked.begin(), marked.end(), true) == marked.end()) return copy_all(plan);
+  return is_floating(plan.in[0].dtype) ? internal::float_reduce(plan, cpu::Reduction::Kind::sum, marked)
+                                       : internal::integer_sum(plan, marked);
 }
 
 }  // namespace
 
-Kernel sum_to_like_cpu(const KernelPlan& plan) {
-  const auto marked = summed_axes(plan.in[0].shape, plan.in[1].shape);
-  if (std::find(marked.begin(), marked.end(), true) == marked.end()) return copy_or_zero(plan);
-  return is_floating(plan.in[0].dtype) ? internal::float_reduce(plan, cpu::Reduction::Kind::sum, marked)
-                                       : internal::integer_sum(plan, marked);
-}
+Kernel sum_to_like_cpu(const KernelPlan& plan) { return sum_or_zero(sum_of(plan), plan.out[0].dtype); }
 
 Kernel broadcast_cpu(const KernelPlan& plan) {
   const Shape &x = plan.in[0].shape, &y = plan.out[0].shape;

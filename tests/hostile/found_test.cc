@@ -9,8 +9,9 @@ namespace martello {
 namespace {
 
 HostTensors run_both_ways(const Fetches& fetches, const Feeds& feeds = {}) {
-  const HostTensors fused = Session().run(fetches, feeds);
-  const HostTensors plain = Session(Graph::current(), {.disabled_passes = {"fuse"}}).run(fetches, feeds);
+  const HostTensors fused = Session(Graph::current(), {.poison_arena = true}).run(fetches, feeds);
+  const HostTensors plain =
+      Session(Graph::current(), {.disabled_passes = {"fuse"}, .poison_arena = true}).run(fetches, feeds);
   for (size_t i = 0; i < fused.size(); ++i) EXPECT_TRUE(fused[i].same_bits(plain[i])) << i;
   return fused;
 }
@@ -80,10 +81,15 @@ TEST(Found, no_rows_sum_to_zero_where_one_is_the_bound) {
   GraphScope scope;
   const Tensor mask = placeholder({1}, boolean, "mask"), one = constant(HostTensor::of<float>({3}));
   const Tensor none = boolean_mask(one, mask);
-  const auto values =
-      run_both_ways({sum_to_like(none * 2, one), sum_to_like(none * 2, none)}, {{mask, HostTensor::of<bool>({false})}});
+  // Beside it a dimension that is summed.
+  const Tensor wide = constant(HostTensor::full({1, 3, 2}, f32, 7)),
+               narrow = constant(HostTensor::full({1, 3, 1}, f32, 3));
+  const auto values = run_both_ways(
+      {sum_to_like(none * 2, one), sum_to_like(none * 2, none), sum_to_like(boolean_mask(wide, mask), narrow)},
+      {{mask, HostTensor::of<bool>({false})}});
   EXPECT_EQ(values[0].at(0), 0);
   EXPECT_EQ(values[1].shape(), Shape(0));
+  EXPECT_TRUE(values[2].same_bits(HostTensor({1, 3, 1}, f32))) << values[2].str();
 }
 
 TEST(Found, a_shape_of_many_sizes_is_refused) {
