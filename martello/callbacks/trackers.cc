@@ -2,6 +2,7 @@
 
 #include <martello/base/error.h>
 #include <martello/base/log.h>
+#include <martello/base/meminfo.h>
 #include <martello/base/state.h>
 #include <martello/callbacks/internal/clock.h>
 #include <martello/loop/human_time.h>
@@ -9,8 +10,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <numeric>
+#include <optional>
 
 namespace martello {
 
@@ -89,13 +90,8 @@ void EstimatedTimeLeft::state(State& s) { s("seconds", seconds_); }
 namespace {
 
 double free_gigabytes() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key, unit; file >> key;) {
-    double kilobytes = 0;
-    file >> kilobytes;
-    std::getline(file, unit);
-    if (key == "MemAvailable:") return kilobytes / 1048576;
-  }
+  const std::optional<int64_t> bytes = meminfo_bytes("MemAvailable");
+  if (bytes) return static_cast<double>(*bytes) / (1 << 30);
   throw FailedPrecondition("[HostMemoryTracker] /proc/meminfo does not tell MemAvailable. It needs Linux 3.14.");
 }
 

@@ -1,12 +1,13 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
+#include <martello/base/meminfo.h>
 #include <martello/tensor/buffer.h>
 
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 namespace martello {
 namespace {
@@ -14,16 +15,19 @@ namespace {
 constexpr int64_t kHugePageBytes = 2 << 20;
 constexpr int64_t kHugePagesFromBytes = 32 << 20;
 
-// Memory and swap. A kernel that overcommits grants more than that and kills the process when it is touched.
-int64_t machine_bytes() {
-  struct sysinfo info;
-  if (sysinfo(&info) != 0) return std::numeric_limits<int64_t>::max();
-  return checked_mul(static_cast<int64_t>(info.totalram + info.totalswap), static_cast<int64_t>(info.mem_unit));
+int64_t available_bytes() {
+  const std::optional<int64_t> memory = meminfo_bytes("MemAvailable");
+  return memory ? *memory + meminfo_bytes("SwapFree").value_or(0) : std::numeric_limits<int64_t>::max();
+}
+
+// A kernel that overcommits grants more than there is and kills the process when it is touched.
+bool is_available(int64_t bytes) {
+  constexpr int64_t kAskFromBytes = int64_t{1} << 30;
+  return bytes < kAskFromBytes || bytes <= available_bytes();
 }
 
 std::byte* allocate(int64_t bytes) {
-  static const int64_t most_bytes = machine_bytes();
-  if (bytes > most_bytes) return nullptr;
+  if (!is_available(bytes)) return nullptr;
   const int64_t alignment = bytes >= kHugePagesFromBytes ? kHugePageBytes : Buffer::kAlignment;
   // An empty buffer has an address too, so that it is unique or shared like any other.
   const int64_t rounded = align_up(bytes == 0 ? 1 : bytes, alignment);
@@ -40,7 +44,8 @@ Buffer::Buffer(int64_t bytes, Device device) : size_(bytes), device_(device) {
   MARTELLO_CHECK(device.kind == DeviceKind::cpu, "[buffer] ", bytes, " bytes on ", device,
                  ": this build has memory on cpu devices only. Place it with device(\"cpu:0\").");
   std::byte* memory = allocate(bytes);
-  MARTELLO_CHECK(memory != nullptr, "[buffer] cannot allocate ", bytes, " bytes on ", device, ".");
+  MARTELLO_CHECK(memory != nullptr, "[buffer] cannot allocate ", bytes, " bytes on ", device, "; ", available_bytes(),
+                 " are available.");
   bytes_ = std::shared_ptr<std::byte>(memory, std::free);
 }
 

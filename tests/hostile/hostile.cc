@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,15 @@ extern "C" void tell_case(int signal_number) {
 void catch_signals() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   for (int number : {SIGSEGV, SIGFPE, SIGABRT, SIGBUS, SIGILL}) std::signal(number, tell_case);
+#endif
+}
+
+// A graph may well ask for memory that a large machine has: the smallest of no int32 as a size takes 8 GiB.
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  constexpr rlim_t kMostBytes = rlim_t{4} << 30;
+  const rlimit limit = {kMostBytes, kMostBytes};
+  setrlimit(RLIMIT_AS, &limit);
 #endif
 }
 
@@ -142,7 +152,7 @@ double largest_bytes(const Graph& graph) {
 }
 
 bool ends_well(const std::string& what, const std::function<void()>& f) {
-  [[maybe_unused]] static const bool caught = (catch_signals(), true);
+  [[maybe_unused]] static const bool caught = (catch_signals(), limit_memory(), true);
   std::strncpy(current_case, (what + "\n").c_str(), sizeof current_case - 1);
   const double start = cpu_seconds();
   bool is_value = false;
