@@ -17,7 +17,7 @@ mt::RunTrace best_trace(mt::Session& session, const Work& w, const mt::Feeds& fe
     session.run_traced(w.train, feeds, trace);
     if (best.events.empty()) best = trace;
     for (size_t e = 0; e < trace.events.size(); ++e)
-      best.events[e].duration_us = std::min(best.events[e].duration_us, trace.events[e].duration_us);
+      if (trace.events[e].duration_us < best.events[e].duration_us) best.events[e] = trace.events[e];
   }
   return best;
 }
@@ -25,10 +25,10 @@ mt::RunTrace best_trace(mt::Session& session, const Work& w, const mt::Feeds& fe
 struct Share {
   int calls = 0;
   double us = 0, onednn_us = 0;
-  void add(double duration_us, bool is_onednn) {
+  void add(const mt::TraceEvent& e) {
     ++calls;
-    us += duration_us;
-    if (is_onednn) onednn_us += duration_us;
+    us += e.duration_us;
+    onednn_us += e.library_us;
   }
 };
 
@@ -39,7 +39,7 @@ bool is_product(const std::string& op) {
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-// Per op: where the time goes, and how much of it is spent in the library's own kernels.
+// Per op: where the time goes, and how much of it inside the library.
 void print_summary(const std::string& name, const std::map<std::string, Share>& shares, const Share& all) {
   std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.second.us > b.second.us; });
@@ -67,10 +67,9 @@ void trace_work(const std::string& name, const mt::SessionOptions& options) {
   Share all;
   for (size_t i = 0; i < best.events.size(); ++i) {
     const mt::TraceEvent& e = best.events[i];
-    const bool is_onednn = report.implementations[i].find(": oneDNN ") != std::string::npos;
     std::printf("%9.2f us  %-32s %s\n", e.duration_us, e.op.c_str(), report.implementations[i].c_str());
-    shares[e.op].add(e.duration_us, is_onednn);
-    all.add(e.duration_us, is_onednn);
+    shares[e.op].add(e);
+    all.add(e);
   }
   print_summary(name, shares, all);
 }

@@ -2,6 +2,7 @@
 
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
+#include <martello/kernel/library_time.h>
 #include <martello/runtime/internal/aborted.h>
 #include <martello/runtime/internal/non_finite_watch.h>
 
@@ -124,12 +125,10 @@ void BoundProgram::run_segment(size_t segment, size_t device, RunTrace* trace) {
       if (s.threads != team) ThreadCount::set(team = s.threads);
       if (deadline_us_ > 0) [[unlikely]]
         check_deadline();
-      const double start = trace ? now_us() : 0;
-      if (s.is_special) [[unlikely]]
-        run_special(s, device);
-      else s.fn(s.run);
       if (trace) [[unlikely]]
-        trace->events.push_back({s.step->node, s.step->op, program_->devices[device], start, now_us() - start});
+        trace_step(s, device, *trace);
+      else if (s.is_special) [[unlikely]] run_special(s, device);
+      else s.fn(s.run);
     }
     if (team != team_before) ThreadCount::set(team_before);
   } catch (Error& e) {
@@ -144,6 +143,14 @@ void BoundProgram::run_segment(size_t segment, size_t device, RunTrace* trace) {
     abort();
     throw;
   }
+}
+
+void BoundProgram::trace_step(BoundStep& s, size_t device, RunTrace& trace) {
+  LibraryTime library;
+  const double start = now_us();
+  if (s.is_special) run_special(s, device);
+  else s.fn(s.run);
+  trace.events.push_back({s.step->node, s.step->op, program_->devices[device], start, now_us() - start, library.us()});
 }
 
 // Between steps only: a step that hangs is not interrupted.

@@ -68,6 +68,7 @@ struct TraceEvent {
   std::string device;
   double start_us = 0;
   double duration_us = 0;
+  double library_us = 0;  // of it inside oneDNN
 };
 struct RunTrace {
   std::vector<TraceEvent> events;

@@ -186,12 +186,16 @@ TEST(Session, random_ops_differ_from_run_to_run_and_agree_between_sessions) {
 
 TEST(Session, a_trace_lists_every_step) {
   GraphScope g;
-  auto x = placeholder({8, 8}, f32, "x");
+  auto x = placeholder({256, 256}, f32, "x");
   auto y = reduce_sum(matmul(x, x, "product"));
   Session s;
   RunTrace trace;
-  s.run_traced(y, {{x, HostTensor({8, 8}, f32)}}, trace);
-  EXPECT_GE(trace.events.size(), 2u);
+  s.run_traced(y, {{x, HostTensor({256, 256}, f32)}}, trace);
+  ASSERT_EQ(trace.events.size(), 2u);
+  const TraceEvent &product = trace.events[0], &sum = trace.events[1];
+  EXPECT_GT(product.library_us, 0);
+  EXPECT_LE(product.library_us, product.duration_us);
+  EXPECT_EQ(sum.library_us, 0);
   EXPECT_NE(trace.chrome_json().find("\"product\""), std::string::npos);
   EXPECT_NE(trace.table().find("matmul"), std::string::npos);
 }

@@ -16,7 +16,7 @@ std::string RunTrace::chrome_json() const {
   for (const TraceEvent& e : events) {
     json += str(is_first ? "\n" : ",\n", "{\"name\":", quoted(e.node), ",\"cat\":", quoted(e.op),
                 ",\"ph\":\"X\",\"pid\":0,\"tid\":", quoted(e.device), ",\"ts\":", e.start_us - first,
-                ",\"dur\":", e.duration_us, "}");
+                ",\"dur\":", e.duration_us, ",\"args\":{\"library_us\":", e.library_us, "}}");
     is_first = false;
   }
   return json + "\n]}\n";

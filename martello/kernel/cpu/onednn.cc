@@ -1,5 +1,6 @@
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/onednn_internal.h>
+#include <martello/kernel/library_time.h>
 
 #include <algorithm>
 
@@ -155,6 +156,7 @@ void Call::update(size_t i, const void* address) {
 }
 
 void Call::run() const {
+  const LibraryTime::Call timed;
   const dnnl_status_t status =
       dnnl_primitive_execute(impl_->primitive.impl().primitive.get(), stream().get(),
                              static_cast<int>(impl_->arguments.size()), impl_->arguments.data());

@@ -49,6 +49,7 @@ class BoundProgram {
 
   void bind_step(const ProgramStep& step, size_t device, BoundStep& bound);
   void bind_tensor(int value, RunTensor& tensor);
+  void trace_step(BoundStep& s, size_t device, RunTrace& trace);
   void run_special(BoundStep& step, size_t device);
   void run_derived(BoundStep& step);
   void load_rows(BoundStep& step);
