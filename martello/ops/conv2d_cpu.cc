@@ -141,10 +141,12 @@ Kernel packed_kernel(const ConvPlan& c) {
   return kernel;
 }
 
-constexpr char kLibrary[] = "oneDNN", kWinograd[] = "own winograd";
+constexpr char kLibrary[] = "oneDNN";
 
 KernelCandidate winograd_candidate(const ConvPlan& c) {
-  return {kWinograd, [c] { return internal::winograd_kernel(c.plan, c.problem, {c.direction, c.has_bias, c.relu}); }};
+  return {internal::kWinogradName, [c] {
+            return internal::winograd_kernel(c.plan, c.problem, {c.direction, c.has_bias, c.relu});
+          }};
 }
 
 // Of the library's implementations; when nobody asks for the others, its first, whose name does not matter.
@@ -168,7 +170,8 @@ std::vector<KernelCandidate> candidates_of(const ConvPlan& c) {
   if (!names.empty()) add_library(kLibrary, "");
   for (size_t i = 1; i < names.size(); ++i) add_library(str(kLibrary, " ", names[i]), names[i]);
   if (list.empty()) list.push_back({"own", [=] { return own_kernel(c); }});
-  if (list[0].name != kWinograd && internal::is_for_winograd(c.problem)) list.push_back(winograd_candidate(c));
+  if (list[0].name != internal::kWinogradName && internal::is_for_winograd(c.problem))
+    list.push_back(winograd_candidate(c));
   return list;
 }
 

@@ -144,7 +144,10 @@ Call::Call(const Primitive& primitive, const std::vector<Role>& roles) : impl_(s
                     static_cast<int>(role), ".");
     add(role, desc_of(layout));
   }
-  if (primitive.scratch_bytes() > 0) add(Role::scratch, primitive.impl().scratch);
+  if (primitive.scratch_bytes() > 0) {
+    scratch_ = roles.size();
+    add(Role::scratch, primitive.impl().scratch);
+  }
   impl_->addresses.resize(impl_->memories.size());
   addresses_ = impl_->addresses.data();
 }
@@ -175,10 +178,9 @@ Kernel make_kernel(const Primitive& primitive, std::vector<Binding> bindings) {
   const auto bind = [primitive, bindings](const KernelRun&) -> BoundKernel {
     std::vector<Role> roles;
     for (const Binding& b : bindings) roles.push_back(b.role);
-    return [bindings, needs_scratch = primitive.scratch_bytes() > 0,
-            call = Call(primitive, roles)](const KernelRun& run) mutable {
+    return [bindings, call = Call(primitive, roles)](const KernelRun& run) mutable {
       for (size_t i = 0; i < bindings.size(); ++i) call.set(i, address(run, bindings[i]));
-      if (needs_scratch) call.set(bindings.size(), run.scratch);
+      call.set_scratch(run.scratch);
       call.run();
     };
   };

@@ -80,16 +80,22 @@ class Primitive {
 class Call {
  public:
   Call() = default;
-  // `roles` in the order in which set() counts them; scratch, when the primitive needs it, comes after the last.
+  // `roles` in the order in which set() counts them.
   Call(const Primitive& primitive, const std::vector<Role>& roles);
   void set(size_t i, const void* address) {
     if (addresses_[i] != address) update(i, address);
   }
+  // At least Primitive::scratch_bytes() of them; not looked at when that is 0.
+  void set_scratch(const void* address) {
+    if (scratch_ != kNoScratch) set(scratch_, address);
+  }
   void run() const;
 
  private:
+  static constexpr size_t kNoScratch = SIZE_MAX;
   void update(size_t i, const void* address);
   struct Impl;
+  size_t scratch_ = kNoScratch;
   std::shared_ptr<Impl> impl_;  // shared by copies, like what it points to
   const void** addresses_ = nullptr;
 };

@@ -57,7 +57,7 @@ TEST(onednn, multiplies_bf16_into_f32) {
   call.set(0, a.data());
   call.set(1, b.data());
   call.set(2, y.data());
-  if (p.scratch_bytes() > 0) call.set(3, scratch.data());
+  call.set_scratch(scratch.data());
   call.run();
   EXPECT_EQ(y, (std::vector<float>{4, 767, 260, 65285}));
 }
@@ -69,7 +69,7 @@ TEST(onednn, reorders_between_layouts) {
   std::vector<std::byte> scratch(static_cast<size_t>(p.scratch_bytes()) + 64);
   call.set(0, from.data());
   call.set(1, to.data());
-  if (p.scratch_bytes() > 0) call.set(2, scratch.data());
+  call.set_scratch(scratch.data());
   call.run();
   EXPECT_EQ(to, (std::vector<float>{1, 4, 2, 5, 3, 6}));
 }

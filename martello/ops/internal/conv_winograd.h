@@ -4,6 +4,8 @@
 
 namespace martello::internal {
 
+inline constexpr char kWinogradName[] = "own winograd";
+
 // Windows of 3x3 without stride, holes or groups, in f32 and channels last. Its products are fewer than those of the
 // definition, its rounding errors larger (two to four times), and a NaN or an infinity spreads over a tile of 4x4
 // pixels.
@@ -11,7 +13,8 @@ bool is_for_winograd(const ConvProblem& p);
 // Whether it beats direct convolution on the machines we know.
 bool is_winograd_faster(const ConvProblem& p, ConvDirection direction);
 
-// The same bits with any number of threads. See Note [Winograd]. `has_bias`: input 2.
+// See Note [Winograd]. Our loops give the same bits with any number of threads; products with a large kernel are
+// oneDNN's. `has_bias`: input 2.
 struct WinogradOptions {
   ConvDirection direction = ConvDirection::forward;
   bool has_bias = false, relu = false;

@@ -4,6 +4,7 @@
 #include <martello/graph/kernel.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/ops/internal/conv_attrs.h>
+#include <martello/ops/internal/conv_winograd.h>
 #include <martello/ops/internal/gemm_loops.h>
 #include <martello/ops/internal/winograd_loops.h>
 
@@ -77,7 +78,7 @@ void for_blocks(int threads, int64_t first, int64_t last, int64_t block, F f) {
 template <class Algorithm>
 Kernel winograd_kernel_of(const Algorithm& algorithm) {
   Kernel kernel([algorithm](const KernelRun& run) { algorithm.run(run); });
-  return kernel.scratch(algorithm.scratch_bytes()).implementation("own winograd");
+  return kernel.scratch(algorithm.scratch_bytes()).implementation(kWinogradName);
 }
 
 }  // namespace martello::internal
