@@ -4,6 +4,7 @@
 //   martello_bench overhead          launch and planning
 //   martello_bench update            optimizers against a copy of the bytes that they move
 //   martello_bench data              data flows: maps, restoring, parallel maps, the pipeline of Fashion-MNIST
+//   martello_bench machine           how far two cores are apart, and how fast memory is written
 //   martello_bench save [DIR]        a checkpoint of 1 GiB against a plain write
 //   martello_bench train [NAME...]   whole training steps; one JSON line each, as the peers print them;
 //                                    --precision bf16 for large products in bf16, --kernels measured for kernels
@@ -22,7 +23,7 @@ namespace {
 
 constexpr const char* kHelp =
     "usage: martello_bench [--threads N] [--precision f32|bf16] [--kernels fixed|measured] [time|check] FILE.bench ... "
-    "| overhead | update | data | save [DIR] | train [tiny mlp ...] | "
+    "| overhead | update | data | machine | save [DIR] | train [tiny mlp ...] | "
     "trace [...]\n";
 
 martello::Precision precision_of(std::string_view text) {
@@ -49,11 +50,12 @@ int run(int argc, char** argv) {
   session.threads = options.threads;
   const std::string job = words.empty() ? "" : words[0];
   const bool is_job = job == "time" || job == "check" || job == "overhead" || job == "update" || job == "data" ||
-                      job == "save" || job == "train" || job == "trace";
+                      job == "machine" || job == "save" || job == "train" || job == "trace";
   const std::vector<std::string> rest(words.begin() + (is_job ? 1 : 0), words.end());
   if (job == "overhead") return bench::time_overhead(options);
   if (job == "update") return bench::time_updates(options);
   if (job == "data") return bench::time_data(options);
+  if (job == "machine") return bench::print_machine(options);
   if (job == "save") return bench::time_saving(rest.empty() ? "." : rest[0]);
   if (job == "train") return bench::time_training(rest, session);
   if (job == "trace") return bench::trace_training(rest, session);

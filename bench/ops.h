@@ -20,6 +20,9 @@ int time_overhead(const Options& options);
 int time_updates(const Options& options);
 // Flows: maps, restoring, parallel maps, the pipeline of Fashion-MNIST; 1 when a bar is missed.
 int time_data(const Options& options);
+// How far two cores are apart and how fast all of them write to memory. Virtual cores may be moved, and with them what
+// there is to reach: see docs/benchmarks.md.
+int print_machine(const Options& options);
 // A checkpoint of 1 GiB in `dir` against a plain write.
 int time_saving(const std::string& dir);
 
