@@ -38,7 +38,7 @@ constexpr int kMostThreads = 4096;
 struct Region {
   void (*body)(void*, int64_t);
   void* context;
-  int64_t chunks;
+  internal::Chunks chunks;
   [[maybe_unused]] char fork = 0;
   [[maybe_unused]] char join = 0;
 };
@@ -60,10 +60,10 @@ MARTELLO_NO_TSAN void run_share(void* region_pointer) noexcept {
   Region& region = *static_cast<Region*>(region_pointer);
   acquire(&region.fork);
   const int64_t thread = omp_get_thread_num(), team = omp_get_num_threads();
-  const int64_t share = region.chunks / team, rest = region.chunks % team;
+  const int64_t share = region.chunks.count / team, rest = region.chunks.count % team;
   const int64_t begin = thread * share + (thread < rest ? thread : rest);
   const int64_t end = begin + share + (thread < rest ? 1 : 0);
-  for (int64_t i = begin; i < end; ++i) region.body(region.context, i);
+  internal::for_chunks(begin, end, region.chunks.order, [&](int64_t i) { region.body(region.context, i); });
   release(&region.join);
 }
 
@@ -111,11 +111,8 @@ void ThreadCount::set(int threads) {
 
 namespace internal {
 
-void parallel_region(int threads, int64_t chunks, void (*body)(void*, int64_t), void* context) {
-  if (omp_in_parallel()) {
-    for (int64_t i = 0; i < chunks; ++i) body(context, i);
-    return;
-  }
+void parallel_region(int threads, Chunks chunks, void (*body)(void*, int64_t), void* context) {
+  if (omp_in_parallel()) return for_chunks(0, chunks.count, chunks.order, [&](int64_t i) { body(context, i); });
   run_region(threads, {body, context, chunks});
 }
 

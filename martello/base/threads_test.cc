@@ -59,10 +59,30 @@ TEST(ParallelFor, gives_each_thread_one_contiguous_share) {
   EXPECT_EQ(std::set(owner.begin(), owner.end()).size(), size_t{kThreads});
 }
 
+// What a thread has put into its caches in one pass it finds there in the next.
+TEST(ParallelFor, gives_each_thread_the_same_share_in_either_order) {
+  for (int threads : {1, 2, 3, 4}) {
+    std::vector<std::thread::id> up(11), down(11);
+    std::vector<int> when(11);
+    std::atomic<int> now = 0;
+    parallel_for(threads, 11, [&](int64_t i) { up[static_cast<size_t>(i)] = std::this_thread::get_id(); });
+    const auto note = [&](int64_t i) {
+      down[static_cast<size_t>(i)] = std::this_thread::get_id();
+      when[static_cast<size_t>(i)] = now++;
+    };
+    parallel_for(threads, 11, note, ChunkOrder::descending);
+    EXPECT_EQ(up, down);
+    for (size_t i = 1; i < when.size(); ++i)
+      if (down[i] == down[i - 1]) EXPECT_LT(when[i], when[i - 1]) << i << " of " << threads << " threads";
+  }
+}
+
 TEST(ParallelFor, on_one_thread_runs_in_order_on_the_caller) {
   std::vector<int64_t> order;
-  parallel_for(1, 5, [&](int64_t i) { order.push_back(i); });
-  EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3, 4}));
+  const auto note = [&](int64_t i) { order.push_back(i); };
+  parallel_for(1, 5, note);
+  parallel_for(1, 3, note, ChunkOrder::descending);
+  EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3, 4, 2, 1, 0}));
 }
 
 TEST(ParallelFor, nested_covers_each_chunk_once_on_the_thread_of_the_outer_chunk) {

@@ -11,8 +11,6 @@ using cpu::WinogradImages;
 using cpu::WinogradKernel;
 using cpu::WinogradTiles;
 
-float* floats(const KernelRun& run) { return reinterpret_cast<float*>(run.scratch); }
-
 // y = x * w, or the gradient of x, which is a convolution of dy with the kernel turned and its channels exchanged: what
 // comes before and after the 36 products of tiles and kernel.
 class WinogradForward {
@@ -231,7 +229,7 @@ bool is_winograd_faster(const ConvProblem& p, ConvDirection) {
 }
 
 Kernel winograd_kernel(const KernelPlan& plan, const ConvProblem& p, const WinogradOptions& options) {
-  if (options.direction == ConvDirection::grad_kernel) return winograd_kernel_gradient(p);
+  if (options.direction == ConvDirection::grad_kernel) return winograd_kernel_gradient(p, plan.threads);
   constexpr int64_t kSmallKernel = 768 << 10;
   const WinogradForward problem(p, options);
   if (problem.kernel_bytes() > kSmallKernel) return blocks_kernel(WinogradBlocks(plan, problem));

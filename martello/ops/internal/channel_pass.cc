@@ -47,6 +47,9 @@ bool streams(int64_t elements, const Y* y, const Read*... read) {
   return !(is_y(read) || ...) && elements * bytes > cpu::last_level_cache_bytes();
 }
 
+// The second pass goes back: what a thread read last in the first is still in its caches.
+ChunkOrder pass_order(const double* partials) { return partials ? ChunkOrder::ascending : ChunkOrder::descending; }
+
 }  // namespace
 
 template <class T, class X>
@@ -92,12 +95,11 @@ typename ChannelPass<T, X>::Item ChannelPass<T, X>::item(int64_t i, double* part
           .block = {rows / merged, std::min(kStretch, width_ - column), width_, rows % merged * c}};
 }
 
-// In reverse order: what the pass before read last is still in the caches.
 template <class T, class X>
 template <class F>
 void ChannelPass<T, X>::for_items(double* partials, int threads, F f) const {
-  const int64_t n = items();
-  parallel_for(threads, n, [&](int64_t i) { f(item(partials ? i : n - 1 - i, partials)); });
+  parallel_for(
+      threads, items(), [&](int64_t i) { f(item(i, partials)); }, pass_order(partials));
 }
 
 // Calls f(first element, number, partial) for rows of pixels.
@@ -106,11 +108,11 @@ template <class F>
 void ChannelPass<T, X>::for_rows(double* partials, int threads, F f) const {
   const int64_t c = view_.channels, rows = view_.segments * view_.images * c, chunk = rows_per_chunk(view_.pixels);
   const int64_t chunks = ceil_div(rows, chunk);
-  parallel_for(threads, chunks, [&](int64_t i) {
-    const int64_t first = (partials ? i : chunks - 1 - i) * chunk;
-    for (int64_t r = first; r < std::min(rows, first + chunk); ++r)
+  const auto run_chunk = [&](int64_t i) {
+    for (int64_t r = i * chunk; r < std::min(rows, (i + 1) * chunk); ++r)
       f(r * view_.pixels, r / (view_.images * c) * c + r % c, partials ? partials + r / c * 2 * c + r % c : nullptr);
-  });
+  };
+  parallel_for(threads, chunks, run_chunk, pass_order(partials));
 }
 
 // merge(block, channels, partial, first number, second number) for each block of a segment, in order.

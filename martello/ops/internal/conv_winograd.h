@@ -21,6 +21,6 @@ struct WinogradOptions {
 };
 Kernel winograd_kernel(const KernelPlan& plan, const ConvProblem& p, const WinogradOptions& options);
 // Its third direction.
-Kernel winograd_kernel_gradient(const ConvProblem& p);
+Kernel winograd_kernel_gradient(const ConvProblem& p, int threads);
 
 }  // namespace martello::internal

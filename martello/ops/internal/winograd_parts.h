@@ -42,6 +42,8 @@ class ScratchParts {
   int64_t size_ = 0;
 };
 
+inline float* floats(const KernelRun& run) { return reinterpret_cast<float*>(run.scratch); }
+
 inline cpu::WinogradImages images_of(const WindowAxis (&axes)[2], bool is_y, int64_t channels) {
   return {.height = is_y ? axes[0].out : axes[0].in,
           .width = is_y ? axes[1].out : axes[1].in,
