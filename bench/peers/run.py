@@ -4,8 +4,10 @@ usage: run.py --build build/release [--works tiny,mlp,...] [--precision bf16] [-
 
 Every round runs each program once for each work, in a process of its own. Every time, ours too, is the best of its
 rounds: a shared machine may slow one program down by half, never speed it up. Memory is what the work adds to a process
-that has loaded its libraries; of several rounds, our largest and a peer's smallest. A program that fails is named, in
-the table too, and the others go on. `--precision bf16` compares our products in bf16 with ours in f32 and with PyTorch
+that has loaded its libraries; of several rounds, our largest and a peer's smallest. Before and after each program
+`martello_bench machine` tells how far two cores are apart: virtual ones may be moved, and what shared a cache before then
+does not (docs/benchmarks.md). So the table also compares the best times of one and the same state. A program that fails
+is named, in the table too, and the others go on. `--precision bf16` compares our products in bf16 with ours in f32 and with PyTorch
 under autocast.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
@@ -36,11 +38,13 @@ BF16_BARS = {"resnet50": {OURS_F32: 1.5, "best": 1.1}}
 # What it may take, as a multiple of a peer's memory.
 MEMORY_BARS = {"resnet50": {"torch eager": 0.8}}
 SECONDS = 1800  # for one work of one program: torch.compile of the largest takes minutes
+FAR_NS = 150  # from core to core and back: less where they share a cache
+STATES = {"near": "cores share a cache", "far": "cores share no cache"}
 
 
 class Results:
     def __init__(self, figures, failures):
-        self.figures = figures  # work -> program -> {"ms": [...], "memory_mb": [...]}
+        self.figures = figures  # work -> program -> {"ms": [...], "memory_mb": [...], "state": [...]}
         self.failures = failures  # work -> program -> reason
 
     def works(self):
@@ -49,10 +53,11 @@ class Results:
     def rounds(self, work):
         return max((len(f["ms"]) for f in self.figures.get(work, {}).values()), default=0)
 
-    def add(self, work, name, row):
-        figure = self.figures.setdefault(work, {}).setdefault(name, {"ms": [], "memory_mb": []})
+    def add(self, work, name, row, state):
+        figure = self.figures.setdefault(work, {}).setdefault(name, {"ms": [], "memory_mb": [], "state": []})
         figure["ms"].append(row["ms"])
         figure["memory_mb"].append(round(row["peak_mb"] - row["base_mb"], 1))
+        figure["state"].append(state)
 
     def fail(self, work, name, reason):
         say(f"  {name} failed at {work}: {reason}")
@@ -85,25 +90,40 @@ def programs(args):
         yield kind, [python, str(HERE / "tf_peer.py"), kind], known
 
 
+def cores(args):
+    """How far two of them are apart now: "near" or "far"."""
+    command = [str(args.build / "bench" / "martello_bench"), "machine"]
+    try:
+        trip = list(json_lines(command, environment(args.threads), 60))[0]["round_trip_ns"]
+    except Failed as e:
+        say(f"  the distance of cores is not known: {e}")
+        return "unknown"
+    return "far" if trip > FAR_NS else "near"
+
+
 def run_one(results, program, command, work, args):
-    count = 0
+    rows = []
     work_there = work if program == "martello" else work.removesuffix("_trainer")
+    before = cores(args)
     try:
         for row in json_lines(command + [work_there], environment(args.threads), SECONDS):
             variant = row["variant"]
             name = program if program in ("martello", OURS_F32, variant) else f"{program} {variant}"
-            count += 1
-            if "error" in row:
-                results.fail(work, name, row["error"])
-            else:
-                results.add(work, name, row)
-                say(f"  {name}: {row['ms']:.4f} ms, {row['peak_mb'] - row['base_mb']:.0f} MiB")
-        if count == 0:
+            rows.append((name, row))
+            say(f"  {name}: " + (f"{row['ms']:.4f} ms, {row['peak_mb'] - row['base_mb']:.0f} MiB" if "error" not in row else "failed"))
+        if not rows:
             raise Failed("printed no figure")
     except Failed as e:
         results.fail(work, program, str(e))
     except KeyError as e:
         results.fail(work, program, f"printed a line without {e}")
+    # Not while it runs: that would slow it down.
+    after = cores(args)
+    for name, row in rows:
+        if "error" in row:
+            results.fail(work, name, row["error"])
+        else:
+            results.add(work, name, row, after if after == before else "moved")
 
 
 def run_round(results, number, args):
@@ -149,8 +169,22 @@ class Table:
             self.lines.append(f"| {name} | {its_ms:.4f} | {speed:.2f} × | {self.bar(work, name, bars, speed, 1)} | "
                               f"{its_memory:.0f} | {share:.2f} × | {self.bar(work, name, memory_bars, share, -1)} |")
         self.lines.append("")
+        self.add_states(ours, figures)
         for name in (bars.keys() | memory_bars.keys()) - set(others):
             self.missed.append(f"{work}: no figure of {name}, which it is compared with")
+
+    def add_states(self, ours, figures):
+        """The same comparison among figures of one state."""
+        def best(figure, state):
+            return min((ms for ms, s in zip(figure["ms"], figure.get("state", [])) if s == state), default=None)
+
+        for state, meaning in STATES.items():
+            ms = best(ours, state)
+            times = {name: best(figure, state) for name, figure in figures.items()}
+            others = sorted((its, name) for name, its in times.items() if its)
+            if ms and others:
+                ratios = ", ".join(f"{name} {its:.4f} ({its / ms:.2f} ×)" for its, name in others)
+                self.lines += [f"While {meaning}: ours {ms:.4f} ms; {ratios}.", ""]
 
     def bar(self, work, name, bars, ratio, sign):
         if name not in bars:
