@@ -72,8 +72,10 @@ TEST(ParallelFor, gives_each_thread_the_same_share_in_either_order) {
     };
     parallel_for(threads, 11, note, ChunkOrder::descending);
     EXPECT_EQ(up, down);
-    for (size_t i = 1; i < when.size(); ++i)
-      if (down[i] == down[i - 1]) EXPECT_LT(when[i], when[i - 1]) << i << " of " << threads << " threads";
+    for (size_t i = 1; i < when.size(); ++i) {
+      if (down[i] != down[i - 1]) continue;
+      EXPECT_LT(when[i], when[i - 1]) << i << " of " << threads << " threads";
+    }
   }
 }
 
