@@ -6,7 +6,8 @@
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
-// What it calls becomes part of it: a call per vector would cost as much as its arithmetic.
+// What it calls becomes part of it: a call per vector would cost as much as its arithmetic. Such functions take their
+// numbers' addresses by value: behind a reference, each vector that is stored might have changed them.
 #define MARTELLO_FLAT __attribute__((flatten))
 
 // bf16, exactly as f32; lanes past the last are 0.
@@ -100,7 +101,7 @@ inline void put(uint16_t* to, int64_t lanes, Vec<float> y) {
 }
 
 template <bool relu, bool streaming, class T, class X, class Y>
-MARTELLO_FLAT void normalize_block(const X* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p) {
+MARTELLO_FLAT void normalize_block(const X* x, Y* y, ColumnBlock b, ChannelAffine<T> p) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
       const Vec<T> z = affine(load(x + at + i, n), load(p.mean + i, n), load(p.scale + i, n), load(p.beta + i, n));
@@ -127,8 +128,8 @@ inline Vec<T> incoming(const T* dy, Vec<T>& x, const ChannelAffine<T>& p, int64_
 template <class T>
 constexpr int64_t kAhead = 2048 / static_cast<int64_t>(sizeof(T));
 template <int K, bool relu, class T, class X>
-MARTELLO_FLAT void sums_of_rows(const X* x, const T* dy, int64_t stride, int64_t width, const ChannelAffine<T>& p,
-                                T* sum, T* product) {
+MARTELLO_FLAT void sums_of_rows(const X* x, const T* dy, int64_t stride, int64_t width, ChannelAffine<T> p, T* sum,
+                                T* product) {
   for_vectors<T>(width, [&](int64_t i, int64_t n) {
     Vec<T> s(0), q(0);
     if (K == 1) {
@@ -162,8 +163,8 @@ void gradient_sums(const X* x, const T* dy, const ColumnBlock& b, const ChannelA
 }
 
 template <bool relu, bool streaming, class T, class X, class Y>
-MARTELLO_FLAT void gradient_block(const X* x, const T* dy, Y* dx, const ColumnBlock& b, const ChannelAffine<T>& p,
-                                  const ChannelSlope<T>& q) {
+MARTELLO_FLAT void gradient_block(const X* x, const T* dy, Y* dx, ColumnBlock b, ChannelAffine<T> p,
+                                  ChannelSlope<T> q) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
       Vec<T> d = load(x + at + i, n);

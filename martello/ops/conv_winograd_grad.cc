@@ -40,7 +40,7 @@ class WinogradKernelGradient {
     data_ = parts_.add(checked_mul(lanes, planes_of(x_plane())));
     gradients_ = parts_.add(checked_mul(lanes, planes_of(y_plane())));
   }
-  // That many bytes of x and dy as points.
+  // Whose points, of x and dy, take so many bytes.
   int64_t tiles_in(int64_t bytes) const { return bytes / (kWinogradPoints * kFloat * (x_.channels + y_.channels)); }
   int64_t x_plane() const { return plane_of(checked_mul(block_, x_.channels)); }
   int64_t y_plane() const { return plane_of(checked_mul(block_, y_.channels)); }
@@ -78,7 +78,7 @@ class WinogradKernelGradient {
                                    .adds = block.adds});
   }
 
-  // Of all sums, the first ones.
+  // dw from the first set of sums.
   void join(const KernelRun& run) const {
     constexpr int64_t kRows = 8;
     const int threads = kernel_.plane > 4096 ? run.threads : 1;
