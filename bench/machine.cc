@@ -33,22 +33,36 @@ void stay_on(int core) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-// A line of memory goes to the other core and comes back.
+// A line of memory goes to the other core and comes back, for a short time.
 double round_trip_ns(int here, int there) {
-  constexpr int kTrips = 20000;
+  constexpr int kEnd = -1, kTripsAtOnce = 100;
+  constexpr double kSeconds = 0.005;
   std::atomic<int> ball{0};
-  const auto play = [&](int core, int first) {
-    stay_on(core);
-    for (int i = first; i < 2 * kTrips; i += 2) {
-      while (ball.load(std::memory_order_acquire) != i) continue;
-      ball.store(i + 1, std::memory_order_release);
+  std::thread other([&] {
+    stay_on(there);
+    for (int expected = 1;; expected += 2) {
+      int seen = ball.load(std::memory_order_acquire);
+      while (seen != expected && seen != kEnd) seen = ball.load(std::memory_order_acquire);
+      if (seen == kEnd) return;
+      ball.store(expected + 1, std::memory_order_release);
     }
-  };
-  const double start = now_seconds();
-  std::thread one(play, here, 0), other(play, there, 1);
+  });
+  double ns = 0;
+  std::thread one([&] {
+    stay_on(here);
+    const double start = now_seconds();
+    for (int trips = 0; ball.load() != kEnd;) {
+      for (int i = 0; i < kTripsAtOnce; ++i, ++trips) {
+        ball.store(2 * trips + 1, std::memory_order_release);
+        while (ball.load(std::memory_order_acquire) != 2 * trips + 2) continue;
+      }
+      ns = 1e9 * (now_seconds() - start) / trips;
+      if (now_seconds() - start > kSeconds) ball.store(kEnd);
+    }
+  });
   one.join();
   other.join();
-  return 1e9 * (now_seconds() - start) / kTrips;
+  return ns;
 }
 
 double write_gigabytes(int threads) {

@@ -3,7 +3,7 @@
 //                                           64 threads that predict one by one, and the same threads as clients of a
 //                                           MultiThreadAsyncPredictor
 //   martello_predict_bench mnist_predict    the predictor at batch 1 as a line for peers/run.py
-//   martello_predict_bench trace            its nodes with their best times, and the kernels that were chosen
+//   martello_predict_bench trace [BATCH]    its nodes with their best times, and the kernels that were chosen
 #include "memory.h"
 #include "timing.h"
 
@@ -82,9 +82,9 @@ int print_figure() {
   return 0;
 }
 
-int trace() {
+int trace(int64_t batch) {
   const mt::OfflinePredictor predict(convnet_config());
-  const mt::Feeds feeds = {{predict.inputs()[0], image_of({1, 28, 28, 1})}};
+  const mt::Feeds feeds = {{predict.inputs()[0], image_of({batch, 28, 28, 1})}};
   std::vector<mt::TraceEvent> best;
   for (int i = 0; i < 200; ++i) {
     mt::RunTrace run;
@@ -126,7 +126,7 @@ int compare_clients(const mt::OnlinePredictor& model) {
 int main(int argc, char** argv) {
   mt::logger::set_level(mt::logger::Level::error);
   if (argc > 1 && std::string_view(argv[1]) == "mnist_predict") return print_figure();
-  if (argc > 1 && std::string_view(argv[1]) == "trace") return trace();
+  if (argc > 1 && std::string_view(argv[1]) == "trace") return trace(argc > 2 ? std::atoll(argv[2]) : 1);
   const mt::OfflinePredictor predict(convnet_config());
   const mt::FrozenPredictor from_file = frozen(predict);
   const double bare = bare_seconds(predict), offline = call_seconds(predict), loaded = call_seconds(from_file);

@@ -7,8 +7,8 @@ rounds: a shared machine may slow one program down by half, never speed it up. M
 that has loaded its libraries; of several rounds, our largest and a peer's smallest. Before and after each program
 `martello_bench machine` tells how far two cores are apart: virtual ones may be moved, and what shared a cache before then
 does not (docs/benchmarks.md). So the table also compares the best times of one and the same state. A program that fails
-is named, in the table too, and the others go on. `--precision bf16` compares our products in bf16 with ours in f32 and with PyTorch
-under autocast.
+is named, in the table too, and the others go on. `--precision bf16` compares our products in bf16 with ours in f32 and
+with PyTorch under autocast.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
 to peers.md and peers.json in the build folder. With `--add` the rounds are further ones of what is saved there, for works
@@ -110,7 +110,8 @@ def run_one(results, program, command, work, args):
             variant = row["variant"]
             name = program if program in ("martello", OURS_F32, variant) else f"{program} {variant}"
             rows.append((name, row))
-            say(f"  {name}: " + (f"{row['ms']:.4f} ms, {row['peak_mb'] - row['base_mb']:.0f} MiB" if "error" not in row else "failed"))
+            if "error" not in row:
+                say(f"  {name}: {row['ms']:.4f} ms, {row['peak_mb'] - row['base_mb']:.0f} MiB")
         if not rows:
             raise Failed("printed no figure")
     except Failed as e:
