@@ -54,7 +54,7 @@ std::function<void()> make_limit(const Row& row, const mt::HostTensors& inputs, 
   if (kind == "read") return make_read(inputs, threads);
   MARTELLO_CHECK(kind == "onednn" && inputs.size() == 2, "[bench] there is no limit '", kind, "'.");
   if (row.op.starts_with("conv2d")) return make_onednn_conv(row, inputs, output, threads);
-  return make_onednn_matmul(inputs[0], inputs[1], threads);
+  return make_onednn_matmul(row, inputs, threads);
 }
 
 }  // namespace bench

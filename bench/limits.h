@@ -14,7 +14,7 @@ std::function<void()> make_copy(int64_t bytes, int threads);
 std::function<void()> make_read(const martello::HostTensors& inputs, int threads);
 std::function<void()> make_limit(const Row& row, const martello::HostTensors& inputs,
                                  const martello::HostTensor& output, int threads);
-std::function<void()> make_onednn_matmul(const martello::HostTensor& a, const martello::HostTensor& b, int threads);
+std::function<void()> make_onednn_matmul(const Row& row, const martello::HostTensors& inputs, int threads);
 // Weights lie as the library likes best and are never copied.
 std::function<void()> make_onednn_conv(const Row& row, const martello::HostTensors& inputs,
                                        const martello::HostTensor& output, int threads);
