@@ -105,10 +105,10 @@ Layout make_layout(const dnnl::memory::desc& desc) {
   return Layout(std::make_shared<const Layout::Impl>(Layout::Impl{desc}));
 }
 
-Layout::Layout(std::vector<int64_t> dims, DType dtype) : Layout(dims, dense_strides(dims), dtype) {}
-Layout::Layout(std::vector<int64_t> dims, std::vector<int64_t> strides, DType dtype)
+Layout::Layout(const std::vector<int64_t>& dims, DType dtype) : Layout(dims, dense_strides(dims), dtype) {}
+Layout::Layout(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, DType dtype)
     : Layout(new_layout(dims, data_type(dtype), strides)) {}
-Layout Layout::any(std::vector<int64_t> dims, DType dtype) {
+Layout Layout::any(const std::vector<int64_t>& dims, DType dtype) {
   return new_layout(dims, data_type(dtype), dnnl::memory::format_tag::any);
 }
 int64_t Layout::bytes() const { return static_cast<int64_t>(impl_->desc.get_size()); }
@@ -135,7 +135,7 @@ struct Call::Impl {
 Call::Call(const Primitive& primitive, const std::vector<Role>& roles) : impl_(std::make_shared<Impl>()) {
   impl_->primitive = primitive;
   const auto add = [&](Role role, const dnnl::memory::desc& desc) {
-    impl_->memories.push_back(dnnl::memory(desc, engine(), DNNL_MEMORY_NONE));
+    impl_->memories.emplace_back(desc, engine(), static_cast<void*>(DNNL_MEMORY_NONE));
     impl_->arguments.push_back({argument(role), impl_->memories.back().get()});
   };
   for (Role role : roles) {

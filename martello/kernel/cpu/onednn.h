@@ -20,10 +20,10 @@ class Layout {
  public:
   Layout() = default;
   // Dense, last dimension innermost.
-  Layout(std::vector<int64_t> dims, DType dtype);
+  Layout(const std::vector<int64_t>& dims, DType dtype);
   // Strides in elements.
-  Layout(std::vector<int64_t> dims, std::vector<int64_t> strides, DType dtype);
-  static Layout any(std::vector<int64_t> dims, DType dtype);
+  Layout(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, DType dtype);
+  static Layout any(const std::vector<int64_t>& dims, DType dtype);
 
   int64_t bytes() const;
   bool is_null() const { return impl_ == nullptr; }

@@ -14,7 +14,6 @@ namespace martello::internal {
 
 using cpu::ChannelAffine;
 using cpu::ChannelSlope;
-using cpu::ColumnBlock;
 
 namespace {
 
