@@ -1,9 +1,9 @@
 #include <martello/callbacks/progress_bar.h>
 
 #include <martello/base/error.h>
+#include <martello/base/internal/clock.h>
 #include <martello/base/log.h>
 #include <martello/base/state.h>
-#include <martello/callbacks/internal/clock.h>
 #include <martello/callbacks/internal/progress_text.h>
 
 #include <unistd.h>

@@ -1,10 +1,10 @@
 #include <martello/callbacks/trackers.h>
 
 #include <martello/base/error.h>
+#include <martello/base/internal/clock.h>
 #include <martello/base/log.h>
 #include <martello/base/meminfo.h>
 #include <martello/base/state.h>
-#include <martello/callbacks/internal/clock.h>
 #include <martello/loop/human_time.h>
 #include <martello/loop/monitors.h>
 

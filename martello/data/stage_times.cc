@@ -1,7 +1,7 @@
+#include <martello/base/internal/clock.h>
 #include <martello/data/internal/stage_clock.h>
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <utility>
 
@@ -43,10 +43,6 @@ namespace {
 constexpr int64_t kPeriod = 16;
 constexpr double kSlowSeconds = 2e-4;
 
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 StageClock::StageClock(std::shared_ptr<StageTimes> times) : times_(std::move(times)) { stages_.emplace_back(); }
@@ -54,7 +50,7 @@ StageClock::StageClock(std::shared_ptr<StageTimes> times) : times_(std::move(tim
 void StageClock::begin() {
   current_stage_clock = this;
   open_.assign(1, 0);
-  start_ = last_ = now_seconds();
+  start_ = last_ = martello::internal::now_seconds();
 }
 
 void StageClock::end() {
@@ -78,7 +74,7 @@ void StageClock::leave() {
 }
 
 void StageClock::add_until_now() {
-  const double now = now_seconds();
+  const double now = martello::internal::now_seconds();
   stages_[open_.back()].seconds += now - last_;
   last_ = now;
 }

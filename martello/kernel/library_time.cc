@@ -1,22 +1,15 @@
 #include <martello/kernel/library_time.h>
 
-#include <chrono>
+#include <martello/base/internal/clock.h>
 
 namespace martello {
-namespace {
-
-double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 constinit thread_local LibraryTime* LibraryTime::counting_ = nullptr;
 
 LibraryTime::LibraryTime() : before_(counting_) { counting_ = this; }
 LibraryTime::~LibraryTime() { counting_ = before_; }
 
-void LibraryTime::Call::start() { start_us_ = now_us(); }
-void LibraryTime::Call::stop() { counting_->us_ += now_us() - start_us_; }
+void LibraryTime::Call::start() { start_ = internal::now_seconds(); }
+void LibraryTime::Call::stop() { counting_->us_ += 1e6 * (internal::now_seconds() - start_); }
 
 }  // namespace martello

@@ -28,7 +28,7 @@ class LibraryTime {
    private:
     void start();
     void stop();
-    double start_us_ = 0;
+    double start_ = 0;
   };
 
  private:

@@ -1,9 +1,9 @@
 #include <martello/loop/time_account.h>
 
+#include <martello/base/internal/clock.h>
 #include <martello/base/strings.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -14,10 +14,6 @@ namespace {
 constexpr int64_t kBlockSteps = 64;
 // A measured step reads the clock eight times, about 0.2 us; in longer steps that is below half a percent.
 constexpr double kLongStepSeconds = 5e-5;
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 size_t index_of(TimePart part) { return static_cast<size_t>(part); }
 double sum(const std::array<double, kNumTimeParts>& seconds) {
@@ -34,13 +30,13 @@ std::string_view to_string(TimePart part) {
 void TimeAccount::begin_epoch() {
   *this = {};
   is_running_ = true;
-  epoch_start_ = now_seconds();
+  epoch_start_ = internal::now_seconds();
   open_block(epoch_start_, true);
 }
 
 void TimeAccount::begin_step() {
   if (left_ == 0) {
-    const double now = now_seconds();
+    const double now = internal::now_seconds();
     close_block(now);
     const double per_step = (now - block_start_) / static_cast<double>(kBlockSteps);
     open_block(now, per_step > kLongStepSeconds);
@@ -53,7 +49,7 @@ void TimeAccount::begin_step() {
 }
 
 TimeReport TimeAccount::end_epoch() {
-  const double now = now_seconds();
+  const double now = internal::now_seconds();
   close_block(now);
   is_running_ = is_timed_ = false;
   return {.seconds = total_, .wall_seconds = now - epoch_start_, .input = input_};
@@ -77,7 +73,7 @@ void TimeAccount::close_block(double now) {
 }
 
 void TimeAccount::add_until_now(TimePart next) {
-  const double now = now_seconds();
+  const double now = internal::now_seconds();
   if (depth_ == 0) switched_[index_of(part_)] += now - last_;
   last_ = now;
   part_ = next;
@@ -88,14 +84,14 @@ TimeAccount::Scope::Scope(TimeAccount* account, TimePart part, WaitedInput* inpu
   if (account_ && (account_->depth_ > 0 || (account_->is_held_ && part == TimePart::input))) account_ = nullptr;
   if (!account_) return;
   if (input != nullptr) account_->input_ = input;
-  start_ = now_seconds();
+  start_ = internal::now_seconds();
   if (account_->is_timed_) account_->switched_[index_of(account_->part_)] += start_ - account_->last_;
   account_->depth_ = 1;
 }
 
 TimeAccount::Scope::~Scope() {
   if (!account_ || !account_->is_running_) return;
-  const double now = now_seconds();
+  const double now = internal::now_seconds();
   account_->scoped_[index_of(part_)] += now - start_;
   account_->last_ = now;
   account_->depth_ = 0;

@@ -1,19 +1,16 @@
 #include <martello/runtime/internal/bound_program.h>
 
 #include <martello/base/error.h>
+#include <martello/base/internal/clock.h>
 #include <martello/base/threads.h>
 #include <martello/kernel/library_time.h>
 #include <martello/runtime/internal/aborted.h>
 #include <martello/runtime/internal/non_finite_watch.h>
 
-#include <chrono>
-
 namespace martello {
 namespace {
 
-double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now_us() { return 1e6 * internal::now_seconds(); }
 
 size_t count_tensors(const Program& program) {
   size_t n = 0;

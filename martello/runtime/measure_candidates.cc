@@ -1,19 +1,15 @@
 #include <martello/base/checked.h>
+#include <martello/base/internal/clock.h>
 #include <martello/base/log.h>
 #include <martello/base/threads.h>
 #include <martello/runtime/internal/kernel_chooser.h>
 #include <martello/tensor/buffer.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
 namespace martello {
 namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Floating numbers are neither 0 nor odd, so that no kernel has an easy time; all others, such as indices, are 0.
 void fill(const TensorSpec& spec, RunTensor& tensor) {
@@ -58,9 +54,9 @@ struct Trial {
     time();
   }
   void time() {
-    const double start = seconds_now();
+    const double start = internal::now_seconds();
     bound(run);
-    best = std::min(best, seconds_now() - start);
+    best = std::min(best, internal::now_seconds() - start);
   }
 };
 
@@ -70,8 +66,8 @@ void time_in_turn(std::vector<Trial>& trials) {
   constexpr double kHopeless = 1.5, kSeconds = 0.05;
   const auto is_faster = [](const Trial& a, const Trial& b) { return a.best < b.best; };
   const double best = std::min_element(trials.begin(), trials.end(), is_faster)->best;
-  const double end = seconds_now() + kSeconds * static_cast<double>(trials.size());
-  for (int round = 0; round < kRounds && seconds_now() < end; ++round)
+  const double end = internal::now_seconds() + kSeconds * static_cast<double>(trials.size());
+  for (int round = 0; round < kRounds && internal::now_seconds() < end; ++round)
     for (Trial& trial : trials)
       if (trial.best < kHopeless * best) trial.time();
 }

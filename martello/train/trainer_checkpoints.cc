@@ -1,8 +1,8 @@
 // How a trainer saves itself.
 #include <martello/base/append_file.h>
+#include <martello/base/internal/clock.h>
 #include <martello/base/log.h>
 #include <martello/base/state.h>
-#include <martello/callbacks/internal/clock.h>
 #include <martello/graph/collections.h>
 #include <martello/loop/interrupt.h>
 #include <martello/train/internal/callback_keys.h>

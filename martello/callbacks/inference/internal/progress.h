@@ -1,5 +1,5 @@
 #pragma once
-#include <martello/callbacks/internal/clock.h>
+#include <martello/base/internal/clock.h>
 
 #include <cstdint>
 #include <optional>
