@@ -4,6 +4,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
@@ -30,17 +32,29 @@ namespace martello {
 namespace {
 
 constexpr int kMostThreads = 4096;
+constexpr int kMostShares = 256;  // of a region; further threads only help
+// With fewer chunks per thread, waiting takes less time than moving what a chunk reads to another core's caches.
+constexpr int64_t kChunksToHelp = 4;
+constexpr int64_t kMostHelped = 8;  // threads one thread looks after
+
+// A thread's chunks, the next of which a helper may take as well.
+struct alignas(64) Share {
+  int64_t begin, end;
+  std::atomic<int64_t> taken;
+};
 
 // Note [Region]: libgomp is called by its entry point and not by `#pragma omp parallel`, because the pragma makes clang
 // bring LLVM's OpenMP, a second pool beside the one that oneDNN uses. ThreadSanitizer does not see libgomp's futexes,
 // so fork and join are told to it; the functions that handle them are not instrumented, and the chunks they call are.
 // The marks lie in the region: shared ones would hide races between regions of different threads.
 struct Region {
-  void (*body)(void*, int64_t);
+  internal::RegionBody body;
   void* context;
-  internal::Chunks chunks;
-  [[maybe_unused]] char fork = 0;
-  [[maybe_unused]] char join = 0;
+  ChunkOrder order;
+  int64_t count, helped;  // shares, and how many others' a thread takes chunks of
+  std::array<Share, kMostShares> shares;
+  [[maybe_unused]] char fork;
+  [[maybe_unused]] char join;
 };
 
 MARTELLO_NO_TSAN void acquire([[maybe_unused]] char* mark) {
@@ -55,19 +69,42 @@ MARTELLO_NO_TSAN void release([[maybe_unused]] char* mark) {
 #endif
 }
 
-// The calling thread's contiguous share of the chunks.
+MARTELLO_NO_TSAN void run_chunks(Region& region, int thread, Share& share) noexcept {
+  const int64_t count = share.end - share.begin;
+  if (share.taken.load(std::memory_order_relaxed) >= count) return;
+  for (int64_t i; (i = share.taken.fetch_add(1, std::memory_order_relaxed)) < count;)
+    region.body(region.context, thread, region.order == ChunkOrder::ascending ? share.begin + i : share.end - 1 - i);
+}
+
+// The calling thread's share, then what others have left of theirs.
 MARTELLO_NO_TSAN void run_share(void* region_pointer) noexcept {
   Region& region = *static_cast<Region*>(region_pointer);
   acquire(&region.fork);
-  const int64_t thread = omp_get_thread_num(), team = omp_get_num_threads();
-  const int64_t share = region.chunks.count / team, rest = region.chunks.count % team;
-  const int64_t begin = thread * share + (thread < rest ? thread : rest);
-  const int64_t end = begin + share + (thread < rest ? 1 : 0);
-  internal::for_chunks(begin, end, region.chunks.order, [&](int64_t i) { region.body(region.context, i); });
+  const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+  for (int64_t i = thread; i < region.count; i += team) run_chunks(region, thread, region.shares[i]);
+  for (int64_t i = 1; i <= region.helped; ++i) run_chunks(region, thread, region.shares[(thread + i) % region.count]);
   release(&region.join);
 }
 
-MARTELLO_NO_TSAN void run_region(int threads, Region region) {
+// Contiguous shares, as even as can be.
+MARTELLO_NO_TSAN void set_shares(Region& region, int64_t chunks) {
+  const int64_t least = chunks / region.count, rest = chunks % region.count;
+  for (int64_t i = 0, begin = 0; i < region.count; ++i) {
+    Share& share = region.shares[i];
+    share.begin = begin;
+    share.end = begin += least + (i < rest ? 1 : 0);
+    share.taken.store(0, std::memory_order_relaxed);
+  }
+}
+
+MARTELLO_NO_TSAN void run_region(int threads, internal::Chunks chunks, internal::RegionBody body, void* context) {
+  Region region;
+  region.body = body;
+  region.context = context;
+  region.order = chunks.order;
+  region.count = std::min(threads, kMostShares);
+  region.helped = chunks.count < threads * kChunksToHelp ? 0 : std::min(region.count - 1, kMostHelped);
+  set_shares(region, chunks.count);
   release(&region.fork);
   // The team is as large as asked even for fewer chunks: libgomp ends threads when a team shrinks and starts them anew
   // when it grows, which costs far more than waking one in vain.
@@ -111,9 +148,9 @@ void ThreadCount::set(int threads) {
 
 namespace internal {
 
-void parallel_region(int threads, Chunks chunks, void (*body)(void*, int64_t), void* context) {
-  if (omp_in_parallel()) return for_chunks(0, chunks.count, chunks.order, [&](int64_t i) { body(context, i); });
-  run_region(threads, {body, context, chunks});
+void parallel_region(int threads, Chunks chunks, RegionBody body, void* context) {
+  if (omp_in_parallel()) return for_chunks(chunks, [&](int64_t i) { body(context, 0, i); });
+  run_region(threads, chunks, body, context);
 }
 
 }  // namespace internal

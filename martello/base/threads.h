@@ -31,30 +31,40 @@ struct Chunks {
   int64_t count;
   ChunkOrder order;
 };
-void parallel_region(int threads, Chunks chunks, void (*body)(void*, int64_t), void* context);
+using RegionBody = void (*)(void* context, int thread, int64_t chunk);
+void parallel_region(int threads, Chunks chunks, RegionBody body, void* context);
 
 template <class F>
-void for_chunks(int64_t begin, int64_t end, ChunkOrder order, F&& body) {
-  if (order == ChunkOrder::ascending)
-    for (int64_t i = begin; i < end; ++i) body(i);
+void call_chunk(F& body, int thread, int64_t i) {
+  if constexpr (std::is_invocable_v<F&, int, int64_t>) body(thread, i);
+  else body(i);
+}
+
+template <class F>
+void for_chunks(Chunks chunks, F&& body) {
+  if (chunks.order == ChunkOrder::ascending)
+    for (int64_t i = 0; i < chunks.count; ++i) call_chunk(body, 0, i);
   else
-    for (int64_t i = end; i-- > begin;) body(i);
+    for (int64_t i = chunks.count; i-- > 0;) call_chunk(body, 0, i);
 }
 }  // namespace internal
 
-// Calls body(i) for each i in [0, chunks), on at most `threads` threads, and returns when all are done. Allocates
-// nothing. Results must not depend on which thread runs which chunk: cut work into chunks by size, never by thread
-// count. `body` must not throw.
+// Calls body(i) for each i in [0, chunks), on at most `threads` threads, and returns when all are done; or
+// body(thread, i), where `thread` is a number below `threads` that no other thread has meanwhile. Allocates nothing.
+// Results must not depend on which thread runs which chunk: cut work into chunks by size, never by thread count. `body`
+// must not throw.
 //
 // Thread 0 has the first chunks, the last thread the last ones, in either order. Kernels that cut their tensors along
 // the first dimension thus find in the caches of a core what the kernel before has put there; where cores do not share
-// a cache, fetching it from another one takes several times as long.
+// a cache, fetching it from another one takes several times as long. Cores are never equally fast, so where there are
+// several chunks per thread, one that is done with its own takes over some of the others'.
 template <class F>
 void parallel_for(int threads, int64_t chunks, F&& body, ChunkOrder order = ChunkOrder::ascending) {
-  if (threads <= 1 || chunks <= 1) return internal::for_chunks(0, chunks, order, body);
+  if (threads <= 1 || chunks <= 1) return internal::for_chunks({chunks, order}, body);
   using Body = std::remove_reference_t<F>;
   internal::parallel_region(
-      threads, {chunks, order}, [](void* context, int64_t i) { (*static_cast<Body*>(context))(i); },
+      threads, {chunks, order},
+      [](void* context, int thread, int64_t i) { internal::call_chunk(*static_cast<Body*>(context), thread, i); },
       const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 

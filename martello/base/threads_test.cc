@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -35,8 +36,8 @@ std::vector<int> visits(int threads, int64_t chunks) {
 std::vector<int> once(int64_t chunks) { return std::vector<int>(static_cast<size_t>(chunks), 1); }
 
 TEST(ParallelFor, covers_each_chunk_exactly_once) {
-  for (int threads : {1, 2, 4}) {
-    for (int64_t chunks : {0, 1, 2, 3, 4, 5, 7, 100, 1001}) EXPECT_EQ(visits(threads, chunks), once(chunks));
+  for (int threads : {1, 2, 4, 300}) {
+    for (int64_t chunks : {0, 1, 2, 3, 4, 5, 7, 100, 1001, 5000}) EXPECT_EQ(visits(threads, chunks), once(chunks));
   }
 }
 
@@ -62,20 +63,53 @@ TEST(ParallelFor, gives_each_thread_one_contiguous_share) {
 // What a thread has put into its caches in one pass it finds there in the next.
 TEST(ParallelFor, gives_each_thread_the_same_share_in_either_order) {
   for (int threads : {1, 2, 3, 4}) {
-    std::vector<std::thread::id> up(11), down(11);
-    std::vector<int> when(11);
+    constexpr int64_t kChunks = 7;  // so few that no thread helps another
+    std::vector<std::thread::id> up(kChunks), down(kChunks);
+    std::vector<int> when(kChunks);
     std::atomic<int> now = 0;
-    parallel_for(threads, 11, [&](int64_t i) { up[static_cast<size_t>(i)] = std::this_thread::get_id(); });
+    parallel_for(threads, kChunks, [&](int64_t i) { up[static_cast<size_t>(i)] = std::this_thread::get_id(); });
     const auto note = [&](int64_t i) {
       down[static_cast<size_t>(i)] = std::this_thread::get_id();
       when[static_cast<size_t>(i)] = now++;
     };
-    parallel_for(threads, 11, note, ChunkOrder::descending);
+    parallel_for(threads, kChunks, note, ChunkOrder::descending);
     EXPECT_EQ(up, down);
     for (size_t i = 1; i < when.size(); ++i) {
       if (down[i] != down[i - 1]) continue;
       EXPECT_LT(when[i], when[i - 1]) << i << " of " << threads << " threads";
     }
+  }
+}
+
+TEST(ParallelFor, takes_over_the_chunks_of_a_thread_that_is_late) {
+  constexpr int kChunks = 16;
+  for (int64_t late : {0, kChunks / 2}) {
+    for (ChunkOrder order : {ChunkOrder::ascending, ChunkOrder::descending}) {
+      const int64_t chunk = order == ChunkOrder::ascending ? late : kChunks - 1 - late;
+      std::atomic<int> done = 0;
+      bool all_others = false;
+      const auto body = [&](int64_t i) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (i == chunk && !all_others && std::chrono::steady_clock::now() < end) all_others = done == kChunks - 1;
+        ++done;
+      };
+      parallel_for(2, kChunks, body, order);
+      EXPECT_TRUE(all_others) << "chunk " << chunk;
+    }
+  }
+}
+
+TEST(ParallelFor, gives_chunks_that_run_at_once_different_threads) {
+  for (int threads : {1, 2, 5, 300}) {
+    std::vector<std::atomic<int>> running(static_cast<size_t>(threads));
+    std::atomic<int> clashes = 0, count = 0;
+    parallel_for(threads, 5000, [&](int thread, int64_t) {
+      clashes += running.at(static_cast<size_t>(thread))++ != 0;
+      if (++count % 64 == 0) std::this_thread::yield();
+      --running[static_cast<size_t>(thread)];
+    });
+    EXPECT_EQ(clashes, 0) << threads;
+    EXPECT_EQ(count, 5000) << threads;
   }
 }
 

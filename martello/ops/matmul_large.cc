@@ -21,17 +21,20 @@ bool LargeGemm::is_faster(const MatmulSizes& s) {
          s.n >= kNarrow && s.k >= kNarrow;
 }
 
-int64_t LargeGemm::scratch_bytes() const {
+int64_t LargeGemm::room_bytes() const {
   const int64_t panel = checked_mul(checked_mul(depth_, loops_->panel), int64_t{sizeof(float)});
-  return checked_add(upright_.bytes(), checked_mul(panel, threads_));
+  return checked_add(align_up(panel, int64_t{alignof(Room)}), int64_t{sizeof(Room)});
+}
+
+int64_t LargeGemm::scratch_bytes() const { return checked_add(upright_.bytes(), checked_mul(room_bytes(), threads_)); }
+
+LargeGemm::Room& LargeGemm::room(const KernelRun& run, int thread) const {
+  return *reinterpret_cast<Room*>(run.scratch + thread * room_bytes());
 }
 
 void LargeGemm::run(const KernelRun& run) const {
   upright_.run(run, flags_.has_bias, [&](const KernelRun& with_a) {
-    const cpu::GemmTask<float> all = whole_task(with_a);
-    auto* panels = reinterpret_cast<float*>(with_a.scratch);
-    const int shares = std::min(run.threads, threads_);
-    parallel_for(shares, shares, [&](int64_t i) { share(all, i, shares, panels + i * depth_ * loops_->panel); });
+    for (int64_t first = 0; first < sizes_.k; first += depth_) multiply(with_a, first);
   });
 }
 
@@ -53,58 +56,48 @@ cpu::GemmTask<float> LargeGemm::whole_task(const KernelRun& run) const {
           .last_column = sizes_.n};
 }
 
-// Every strip of columns is cut into as many groups of rows as there are shares, each of which gets its number of
-// groups in order: most of its strips are whole, the first and the last may not be.
-void LargeGemm::share(const cpu::GemmTask<float>& all, int64_t i, int64_t shares, float* panel) const {
-  const int64_t strips = ceil_div(sizes_.n, kStrip);
-  const auto row = [&](int64_t group) { return sizes_.m * group / shares; };
-  for (int64_t at = i * strips, end = at + strips; at < end;) {
-    const int64_t strip = at / shares, group = at % shares;
-    const int64_t count = group == 0 ? (end - at) / shares : 0;
-    const int64_t groups = count > 0 ? shares : std::min(shares - group, end - at);
-    const int64_t last_strip = strip + std::max<int64_t>(count, 1);
-    multiply(all, {row(group), row(group + groups), strip * kStrip, std::min(sizes_.n, last_strip * kStrip)}, panel);
-    at += groups * std::max<int64_t>(count, 1);
-  }
+void LargeGemm::multiply(const KernelRun& run, int64_t first) const {
+  cpu::GemmTask<float> task = whole_task(run);
+  task.k = std::min(depth_, sizes_.k - first);
+  const bool is_last = first + task.k == sizes_.k;
+  task.a += first;
+  task.b += flags_.transpose_b ? first : first * sizes_.n;
+  task.adds = first > 0;
+  task.relu = task.relu && is_last;
+  if (!is_last) task.bias = nullptr;
+  const int threads = std::min(run.threads, threads_);
+  for (int i = 0; i < threads; ++i) room(run, i).packed = -1;
+  const int64_t panels = ceil_div(sizes_.n, loops_->panel), pieces = ceil_div(sizes_.m, kPieceRows);
+  parallel_for(threads, checked_mul(panels, pieces),
+               [&](int thread, int64_t i) { multiply_piece(task, i / pieces, i % pieces, room(run, thread)); });
 }
 
-void LargeGemm::multiply(const cpu::GemmTask<float>& all, const Part& part, float* panel) const {
-  cpu::GemmTask<float> task = all;
-  task.first_row = part.first_row;
-  task.last_row = part.last_row;
-  for (int64_t depth = 0; depth < sizes_.k; depth += depth_) {
-    task.k = std::min(depth_, sizes_.k - depth);
-    task.adds = depth > 0;
-    task.relu = all.relu && depth + task.k == sizes_.k;
-    for (int64_t column = part.first_column; column < part.last_column; column += loops_->panel)
-      multiply_panel(task, part, column, depth, panel);
-  }
-}
-
-void LargeGemm::multiply_panel(cpu::GemmTask<float> task, const Part& part, int64_t column, int64_t depth,
-                               float* panel) const {
+void LargeGemm::multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t piece, Room& room) const {
   constexpr int64_t kBytes = sizeof(float);
-  const int64_t width = std::min(loops_->panel, part.last_column - column);
-  const bool is_last = depth + task.k == sizes_.k;
-  task.a += depth;
+  const int64_t column = panel * loops_->panel, width = std::min(loops_->panel, sizes_.n - column);
+  task.first_row = piece * kPieceRows;
+  task.last_row = std::min(sizes_.m, task.first_row + kPieceRows);
   task.y += column;
-  task.bias = task.bias && is_last ? task.bias + column : nullptr;
+  if (task.bias) task.bias += column;
   task.last_column = width;
-  task.kept = panel;
-  if (!flags_.transpose_b) task.b += depth * sizes_.n + column;
-  else {
-    if (width < loops_->panel) std::fill_n(panel, task.k * loops_->panel, 0.0F);
-    transpose_({.src = reinterpret_cast<const char*>(task.b + column * sizes_.k + depth),
-                .src_stride = sizes_.k * kBytes,
-                .dst = reinterpret_cast<char*>(panel),
-                .dst_stride = loops_->panel * kBytes,
-                .rows = task.k,
-                .columns = width,
-                .streaming = false});
-    task.b = panel;
-    task.kept = nullptr;
+  if (room.packed != panel && !flags_.transpose_b) {
+    task.b += column;
+    task.kept = room.panel();
+  } else {
+    if (room.packed != panel) {
+      if (width < loops_->panel) std::fill_n(room.panel(), task.k * loops_->panel, 0.0F);
+      transpose_({.src = reinterpret_cast<const char*>(task.b + column * sizes_.k),
+                  .src_stride = sizes_.k * kBytes,
+                  .dst = reinterpret_cast<char*>(room.panel()),
+                  .dst_stride = loops_->panel * kBytes,
+                  .rows = task.k,
+                  .columns = width,
+                  .streaming = false});
+    }
+    task.b = room.panel();
     task.is_packed = true;
   }
+  room.packed = panel;
   loops_->rows(task);
 }
 

@@ -2,11 +2,10 @@
 #include <martello/ops/internal/gemm_loops.h>
 #include <martello/ops/internal/matmul_factors.h>
 
-// Note [Large products]: every thread has columns of its own and takes them panel by panel: the rows of b that a panel
-// needs are packed where the second cache keeps them, by the first tile as it reads them (a transposed b before that),
-// and all rows of a go past. No thread waits for another's panels. The column strips at the border of two shares are
-// cut by rows, so that shares are even whatever the width. Sums are chains along k (GemmTask), so the bits depend on no
-// cut.
+// Note [Large products]: y is cut into panels of columns and those into pieces of rows. A thread has pieces of its own,
+// one below the other: the rows of b that a panel needs are packed where the second cache keeps them, by the first tile
+// as it reads them (a transposed b before that), and the rows of a go past. A thread that is done early helps the
+// others, for which it packs their panel once more. Sums are chains along k (GemmTask), so the bits depend on no cut.
 namespace martello::internal {
 
 class LargeGemm {
@@ -22,16 +21,20 @@ class LargeGemm {
   void run(const KernelRun& run) const;
 
  private:
-  struct Part {
-    int64_t first_row, last_row, first_column, last_column;
+  // What a thread has packed.
+  struct alignas(64) Room {
+    int64_t packed;  // number of the panel
+    float* panel() { return reinterpret_cast<float*>(this + 1); }
   };
+  int64_t room_bytes() const;
+  Room& room(const KernelRun& run, int thread) const;
   cpu::GemmTask<float> whole_task(const KernelRun& run) const;
-  void share(const cpu::GemmTask<float>& all, int64_t i, int64_t shares, float* panel) const;
-  void multiply(const cpu::GemmTask<float>& all, const Part& part, float* panel) const;
-  void multiply_panel(cpu::GemmTask<float> task, const Part& part, int64_t column, int64_t depth, float* panel) const;
+  // Adds the products of rows [first, first + depth_) of b.
+  void multiply(const KernelRun& run, int64_t first) const;
+  void multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t piece, Room& room) const;
 
   static constexpr int64_t kMostDepth = 768;  // rows of a panel
-  static constexpr int64_t kStrip = 16;       // columns; a multiple of any vector's
+  static constexpr int64_t kPieceRows = 48;   // a multiple of a tile's
   MatmulSizes sizes_;
   MatmulFlags flags_;
   UprightA upright_;

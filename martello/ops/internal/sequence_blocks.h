@@ -62,18 +62,9 @@ void for_shares(int threads, int64_t count, F f) {
   parallel_for(threads, shares, [&](int64_t i) { f(i * count / shares, (i + 1) * count / shares); });
 }
 
-// Blocks of fewer units take less time, so they are shared apart from the whole ones.
 template <class F>
 void for_parts(int threads, const SequenceBlocks& s, F f) {
-  const int64_t whole = s.units / s.block_units * s.row_blocks, rest = s.blocks() * s.row_blocks - whole;
-  const int64_t shares = std::min<int64_t>(threads, std::max(whole, rest));
-  const auto parts = [&](int64_t first, int64_t count, int64_t i) {
-    for (int64_t k = i * count / shares; k < (i + 1) * count / shares; ++k) f(SequencePart(s, first + k));
-  };
-  parallel_for(threads, shares, [&](int64_t i) {
-    parts(0, whole, i);
-    parts(whole, rest, i);
-  });
+  parallel_for(threads, s.blocks() * s.row_blocks, [&](int64_t i) { f(SequencePart(s, i)); });
 }
 
 }  // namespace martello::internal
