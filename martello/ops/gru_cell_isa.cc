@@ -4,8 +4,8 @@
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
-template <class T>
-Vec<T> from_h(const GruCells<T>& s, const Units<T>& units, int64_t r, int64_t u, int part) {
+template <class T, class Lanes>
+Vec<T> from_h(const GruCells<T>& s, Lanes units, int64_t r, int64_t u, int part) {
   const Vec<T> a = units.load(s.added + r * s.added_row + part * s.added_part + u);
   return s.bias ? a + units.load(s.bias + part * s.part + u) : a;
 }
@@ -13,7 +13,7 @@ Vec<T> from_h(const GruCells<T>& s, const Units<T>& units, int64_t r, int64_t u,
 // r = sigmoid(x0 + a0), u = sigmoid(x1 + a1), n = tanh(x2 + r a2), next_h = u h + (1 - u) n
 template <class T>
 void cells(const GruCells<T>& s) {
-  for_units<T>(s.rows, s.units, [&](const Units<T>& units, int64_t row, int64_t at) {
+  for_units<T>(s.rows, s.units, [&](auto units, int64_t row, int64_t at) {
     const T* x = s.x + row * s.x_row + at;
     const Vec<T> r = sigmoid(units.load(x) + from_h(s, units, row, at, 0));
     const Vec<T> u = sigmoid(units.load(x + s.part) + from_h(s, units, row, at, 1));
@@ -32,7 +32,7 @@ void cells(const GruCells<T>& s) {
 template <class T>
 void cells_grad(const GruCellsGrad<T>& s) {
   const Vec<T> one(1);
-  for_units<T>(s.rows, s.units, [&](const Units<T>& units, int64_t row, int64_t at) {
+  for_units<T>(s.rows, s.units, [&](auto units, int64_t row, int64_t at) {
     const T* gates = s.gates + row * s.gates_row + at;
     const Vec<T> r = units.load(gates), u = units.load(gates + s.part), n = units.load(gates + 2 * s.part),
                  a = units.load(gates + 3 * s.part);

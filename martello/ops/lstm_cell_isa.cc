@@ -4,8 +4,8 @@
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
-template <class T>
-Vec<T> gate_of(const LstmCells<T>& s, const Units<T>& units, int64_t r, int64_t u, int gate) {
+template <class T, class Lanes>
+Vec<T> gate_of(const LstmCells<T>& s, Lanes units, int64_t r, int64_t u, int gate) {
   const Vec<T> z = units.load(s.z + r * s.gates_row + gate * s.gate + u);
   return s.added ? z + units.load(s.added + r * s.added_row + gate * s.added_gate + u) : z;
 }
@@ -14,7 +14,7 @@ Vec<T> gate_of(const LstmCells<T>& s, const Units<T>& units, int64_t r, int64_t 
 template <class T>
 void cells(const LstmCells<T>& s) {
   const Vec<T> forget_bias(s.forget_bias);
-  for_units<T>(s.rows, s.units, [&](const Units<T>& units, int64_t r, int64_t u) {
+  for_units<T>(s.rows, s.units, [&](auto units, int64_t r, int64_t u) {
     const Vec<T> i = sigmoid(gate_of(s, units, r, u, 0)), j = tanh(gate_of(s, units, r, u, 1));
     const Vec<T> f = sigmoid(gate_of(s, units, r, u, 2) + forget_bias), o = sigmoid(gate_of(s, units, r, u, 3));
     const Vec<T> c = units.load(s.c + r * s.row + u) * f + i * j;
@@ -33,7 +33,7 @@ void cells(const LstmCells<T>& s) {
 template <class T>
 void cells_grad(const LstmCellsGrad<T>& s) {
   const Vec<T> one(1);
-  for_units<T>(s.rows, s.units, [&](const Units<T>& units, int64_t r, int64_t u) {
+  for_units<T>(s.rows, s.units, [&](auto units, int64_t r, int64_t u) {
     const T* gates = s.gates + r * s.gates_row + u;
     const Vec<T> i = units.load(gates), j = units.load(gates + s.gate), f = units.load(gates + 2 * s.gate),
                  o = units.load(gates + 3 * s.gate);

@@ -114,6 +114,12 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   MARTELLO_UNROLL
   for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
   for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : out.load(y + i * t.y_row, v);
+  // Lines of sums that no cache has arrive while these are made.
+  if (block.is_first && !t.ahead) {
+    MARTELLO_UNROLL
+    for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
+    for (int v = 0; v < Vecs; ++v) __builtin_prefetch(y + i * t.y_row + v * Vec<T>::kLanes, 1);
+  }
   const T *a = block.a + row * t.a_row, *b = block.b;
   for (int64_t first = 0, p = 0; first < block.depth; first += kAskEvery) {
     if (t.ahead) ask_for_some(*t.ahead);

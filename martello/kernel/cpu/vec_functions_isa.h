@@ -34,6 +34,13 @@ template <class T>
 Vec<T> min(Vec<T> x, Vec<T> y) {
   return select(is_nan(x), x, select(x < y, x, y));
 }
+// NaN stays: the instructions give their second operand then.
+inline Vec<float> clamp(Vec<float> x, Vec<float> low, Vec<float> high) {
+  return MARTELLO_MM(min_ps)(high.v, MARTELLO_MM(max_ps)(low.v, x.v));
+}
+inline Vec<double> clamp(Vec<double> x, Vec<double> low, Vec<double> high) {
+  return MARTELLO_MM(min_pd)(high.v, MARTELLO_MM(max_pd)(low.v, x.v));
+}
 template <class T>
 typename Vec<T>::Bits sign_bits(Vec<T> x) {
   return x.bits() & Vec<T>(-0.0).bits();
@@ -117,6 +124,20 @@ inline Vec<float> pow2(Vec<float> k) { return Vec<float>::from_bits(((k + Vec<fl
 inline Vec<double> pow2(Vec<double> k) {
   return Vec<double>::from_bits(((k + Vec<double>(0x1.8p52)).bits() + 1023) << 52);
 }
+
+// y 2^k for integral k, rounded once.
+#if MARTELLO_VEC_BYTES == 64
+inline Vec<float> scale(Vec<float> y, Vec<float> k) { return _mm512_maskz_scalef_ps(MARTELLO_ALL_ps, y.v, k.v); }
+inline Vec<double> scale(Vec<double> y, Vec<double> k) { return _mm512_maskz_scalef_pd(MARTELLO_ALL_pd, y.v, k.v); }
+#else
+// In two steps because 2^k alone may leave the range of normal numbers. The first is exact for y within [2^-30, 2^30]
+// and k within twice the normal exponents.
+template <class T>
+Vec<T> scale(Vec<T> y, Vec<T> k) {
+  const Vec<T> half = floor(k * Vec<T>(0.5));
+  return y * pow2(half) * pow2(k - half);
+}
+#endif
 
 template <class T>
 struct MantissaExponent {

@@ -53,17 +53,9 @@ ExpParts<T> exp_parts(Vec<T> x, Vec<T> x_low) {
   return {k, r, fma(r * r, polynomial(r, C::kTail), fma(low, r, low))};
 }
 
-// y 2^k, in two steps because 2^k alone may leave the range of normal numbers.
-template <class T>
-Vec<T> scale(Vec<T> y, Vec<T> k) {
-  const Vec<T> half = floor(k * Vec<T>(0.5));
-  return y * pow2(half) * pow2(k - half);
-}
-
 template <class T>
 Vec<T> clamp_exponent(Vec<T> x, double lowest) {
-  const Vec<T> high(ExpConstants<T>::kHighest), low(lowest);
-  return select(x > high, high, select(x < low, low, x));
+  return clamp(x, Vec<T>(lowest), Vec<T>(ExpConstants<T>::kHighest));
 }
 
 // exp(x + x_low), for an x_low of at most some places of x. Almost correctly rounded.

@@ -33,8 +33,8 @@ class LargeGemm {
   void multiply(const KernelRun& run, int64_t first) const;
   void multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t piece, Room& room) const;
 
-  static constexpr int64_t kMostDepth = 768;  // rows of a panel
-  static constexpr int64_t kPieceRows = 48;   // a multiple of a tile's
+  static constexpr int64_t kMostDepth = 1024;  // rows of a panel
+  static constexpr int64_t kPieceRows = 48;    // a multiple of a tile's
   MatmulSizes sizes_;
   MatmulFlags flags_;
   UprightA upright_;
