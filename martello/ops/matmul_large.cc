@@ -1,6 +1,8 @@
 #include <martello/kernel/cpu/isa.h>
 #include <martello/ops/internal/large_gemm.h>
 
+#include <utility>
+
 namespace martello::internal {
 
 LargeGemm::LargeGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int threads)
@@ -73,32 +75,30 @@ void LargeGemm::multiply(const KernelRun& run, int64_t first) const {
 }
 
 void LargeGemm::multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t piece, Room& room) const {
-  constexpr int64_t kBytes = sizeof(float);
-  const int64_t column = panel * loops_->panel, width = std::min(loops_->panel, sizes_.n - column);
+  const int64_t column = panel * loops_->panel;
+  const bool is_packed = std::exchange(room.packed, panel) == panel;
   task.first_row = piece * kPieceRows;
   task.last_row = std::min(sizes_.m, task.first_row + kPieceRows);
   task.y += column;
   if (task.bias) task.bias += column;
-  task.last_column = width;
-  if (room.packed != panel && !flags_.transpose_b) {
-    task.b += column;
-    task.kept = room.panel();
-  } else {
-    if (room.packed != panel) {
-      if (width < loops_->panel) std::fill_n(room.panel(), task.k * loops_->panel, 0.0F);
-      transpose_({.src = reinterpret_cast<const char*>(task.b + column * sizes_.k),
-                  .src_stride = sizes_.k * kBytes,
-                  .dst = reinterpret_cast<char*>(room.panel()),
-                  .dst_stride = loops_->panel * kBytes,
-                  .rows = task.k,
-                  .columns = width,
-                  .streaming = false});
-    }
-    task.b = room.panel();
-    task.is_packed = true;
-  }
-  room.packed = panel;
+  task.last_column = std::min(loops_->panel, sizes_.n - column);
+  if (!is_packed && flags_.transpose_b) pack_transposed(task.b + column * sizes_.k, task.k, task.last_column, room);
+  task.is_packed = is_packed || flags_.transpose_b;
+  if (!task.is_packed) task.kept = room.panel();
+  task.b = task.is_packed ? room.panel() : task.b + column;
   loops_->rows(task);
+}
+
+void LargeGemm::pack_transposed(const float* b, int64_t depth, int64_t columns, Room& room) const {
+  constexpr int64_t kBytes = sizeof(float);
+  if (columns < loops_->panel) std::fill_n(room.panel(), depth * loops_->panel, 0.0F);
+  transpose_({.src = reinterpret_cast<const char*>(b),
+              .src_stride = sizes_.k * kBytes,
+              .dst = reinterpret_cast<char*>(room.panel()),
+              .dst_stride = loops_->panel * kBytes,
+              .rows = depth,
+              .columns = columns,
+              .streaming = false});
 }
 
 }  // namespace martello::internal

@@ -66,10 +66,10 @@ constexpr MatmulFlags kForms[] = {{},
 
 }  // namespace
 
-// Widths of parts of a strip, whole strips and panels; shares that end within a strip; sums longer than a panel.
+// Parts of a piece, whole pieces and panels; shares that end within a panel; sums longer than a panel.
 TEST(matmul_large, is_a_chain_per_element_whatever_the_shares) {
-  const int64_t sizes[][3] = {{1, 1, 1},    {7, 5, 30},    {40, 16, 9},  {13, 77, 150},
-                              {3, 200, 40}, {61, 130, 21}, {9, 70, 1600}};
+  const int64_t sizes[][3] = {{1, 1, 1},     {7, 5, 30},    {40, 16, 9},    {13, 77, 150},  {3, 200, 40},
+                              {61, 130, 21}, {9, 70, 1600}, {150, 200, 30}, {100, 66, 2100}};
   for (const auto& [m, n, k] : sizes)
     for (const MatmulFlags& flags : kForms) {
       const Product product(m, n, k, flags);

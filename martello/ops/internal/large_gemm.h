@@ -32,6 +32,7 @@ class LargeGemm {
   // Adds the products of rows [first, first + depth_) of b.
   void multiply(const KernelRun& run, int64_t first) const;
   void multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t piece, Room& room) const;
+  void pack_transposed(const float* b, int64_t depth, int64_t columns, Room& room) const;
 
   static constexpr int64_t kMostDepth = 1024;  // rows of a panel
   static constexpr int64_t kPieceRows = 48;    // a multiple of a tile's
