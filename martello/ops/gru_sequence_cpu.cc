@@ -6,8 +6,8 @@
 namespace martello {
 namespace {
 
+using internal::add_ahead;
 using internal::copy_elements;
-using internal::LinesAhead;
 using internal::multiply_block;
 using internal::SequenceBlocks;
 using internal::SequenceLengths;
@@ -44,7 +44,7 @@ class Forward {
 
   void step(int64_t t, const SequencePart& p) const {
     alignas(64) T tile[SequenceBlocks::kMostRows * kColumns];
-    LinesAhead ahead;
+    cpu::GemmAhead ahead;
     add_lines(t, p, ahead);
     multiply_block(before(t) + p.first_row * s_.units, s_.units, block(p.block), kColumns, kColumns, p.rows, tile,
                    ahead);
@@ -55,10 +55,11 @@ class Forward {
     }
   }
 
-  void add_lines(int64_t t, const SequencePart& p, LinesAhead& ahead) const {
+  void add_lines(int64_t t, const SequencePart& p, cpu::GemmAhead& ahead) const {
     const T* x = in(0) + (t * s_.rows + p.first_row) * s_.gates_row() + p.first_unit;
-    for (int64_t gate = 0; gate < kGates; ++gate) ahead.add(x + gate * s_.units, p.rows, s_.gates_row(), p.units);
-    ahead.add(before(t) + p.first_row * s_.units + p.first_unit, p.rows, s_.units, p.units);
+    for (int64_t gate = 0; gate < kGates; ++gate)
+      add_ahead(ahead, x + gate * s_.units, p.rows, s_.gates_row(), p.units);
+    add_ahead(ahead, before(t) + p.first_row * s_.units + p.first_unit, p.rows, s_.units, p.units);
   }
 
   void compute(int64_t t, const SequencePart& p, const T* tile, int64_t first, int64_t rows) const {

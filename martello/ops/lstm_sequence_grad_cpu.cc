@@ -9,8 +9,8 @@ Kernel lstm_sequence_grad_cpu(const KernelPlan&);
 
 namespace {
 
+using internal::add_ahead;
 using internal::copy_elements;
-using internal::LinesAhead;
 using internal::multiply_block;
 using internal::SequenceBlocks;
 using internal::SequenceLengths;
@@ -40,17 +40,16 @@ class Backward {
   T* block(int64_t b) const { return reinterpret_cast<T*>(run_.scratch) + b * s_.gates_row() * kUnits; }
 
   // The part of dh that comes from step t + 1.
-  void through_time(int64_t t, const SequencePart& p, T* tile, LinesAhead& ahead) const {
+  void through_time(int64_t t, const SequencePart& p, T* tile, cpu::GemmAhead& ahead) const {
     const T* dz = out(0) + ((t + 1) * s_.rows + p.first_row) * s_.gates_row();
     multiply_block(dz, s_.gates_row(), block(p.block), kUnits, p.units, p.rows, tile, ahead);
   }
 
   void step(int64_t t, const SequencePart& p) const {
     alignas(64) T tile[SequenceBlocks::kMostRows * kUnits];
-    LinesAhead ahead;
+    cpu::GemmAhead ahead;
     add_lines(t, p, ahead);
     if (t + 1 < s_.steps) through_time(t, p, tile, ahead);
-    ahead.ask_for_rest();
     if (lengths_.are_all()) return compute(t, p, t + 1 == s_.steps ? nullptr : tile, 0, p.rows);
     for (int64_t r = 0; r < p.rows; ++r) {
       const int64_t length = lengths_.of_row(run_, p.first_row + r);
@@ -59,13 +58,14 @@ class Backward {
     }
   }
 
-  void add_lines(int64_t t, const SequencePart& p, LinesAhead& ahead) const {
+  void add_lines(int64_t t, const SequencePart& p, cpu::GemmAhead& ahead) const {
     const int64_t at = p.first_row * s_.units + p.first_unit, of_step = t * s_.state() + at;
     const T* gates = in(0) + (t * s_.rows + p.first_row) * s_.gates_row() + p.first_unit;
-    for (int64_t gate = 0; gate < kGates; ++gate) ahead.add(gates + gate * s_.units, p.rows, s_.gates_row(), p.units);
+    for (int64_t gate = 0; gate < kGates; ++gate)
+      add_ahead(ahead, gates + gate * s_.units, p.rows, s_.gates_row(), p.units);
     for (const T* numbers : {in(1) + of_step, in(4) + of_step, static_cast<const T*>(out(2)) + at})
-      ahead.add(numbers, p.rows, s_.units, p.units);
-    if (t > 0) ahead.add(in(1) + of_step - s_.state(), p.rows, s_.units, p.units);
+      add_ahead(ahead, numbers, p.rows, s_.units, p.units);
+    if (t > 0) add_ahead(ahead, in(1) + of_step - s_.state(), p.rows, s_.units, p.units);
   }
 
   // `tile` is null at the last step of these rows.
@@ -95,7 +95,7 @@ class Backward {
 
   void first_state(const SequencePart& p) const {
     alignas(64) T tile[SequenceBlocks::kMostRows * kUnits];
-    LinesAhead none;
+    cpu::GemmAhead none;
     if (s_.steps > 0) through_time(-1, p, tile, none);
     for (int64_t r = 0; r < p.rows; ++r) {
       const int64_t row = p.first_row + r, at = row * s_.units + p.first_unit;

@@ -93,7 +93,17 @@ Vec<T> broadcast_of(const T* p) {
 // Few enough that the first cache still can have misses of its own under way.
 constexpr int64_t kAskEvery = 64, kAskFor = 12;
 inline void ask_for_some(GemmAhead& ahead) {
-  for (int64_t i = 0; i < kAskFor && ahead.next != ahead.end; ++i) __builtin_prefetch(*ahead.next++, 0, 2);
+  constexpr uintptr_t kLine = 64;
+  for (int64_t i = 0; i < kAskFor && ahead.at < ahead.count; ++i) {
+    GemmAhead::Part& part = ahead.parts[ahead.at];
+    if (ahead.line == 0) ahead.line = part.row / kLine * kLine;
+    __builtin_prefetch(reinterpret_cast<const void*>(ahead.line));
+    ahead.line += kLine;
+    if (ahead.line < part.row + part.bytes) continue;
+    ahead.line = 0;
+    part.row += part.row_bytes;
+    if (--part.rows == 0) ++ahead.at;
+  }
 }
 
 // A row of b, and a request for one that follows: a wide b has every row on a page of its own.
@@ -114,8 +124,8 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   MARTELLO_UNROLL
   for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
   for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : out.load(y + i * t.y_row, v);
-  // Lines of sums that no cache has arrive while these are made.
-  if (block.is_first && !t.ahead) {
+  // A wide y lies in no cache: its lines arrive while the sums are made.
+  if (block.is_first && t.y_row > kPanel<T>) {
     MARTELLO_UNROLL
     for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
     for (int v = 0; v < Vecs; ++v) __builtin_prefetch(y + i * t.y_row + v * Vec<T>::kLanes, 1);

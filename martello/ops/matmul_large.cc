@@ -81,12 +81,26 @@ void LargeGemm::multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t
   task.last_row = std::min(sizes_.m, task.first_row + kPieceRows);
   task.y += column;
   if (task.bias) task.bias += column;
+  cpu::GemmAhead next = ahead(task, panel + 1, piece);
+  task.ahead = &next;
   task.last_column = std::min(loops_->panel, sizes_.n - column);
   if (!is_packed && flags_.transpose_b) pack_transposed(task.b + column * sizes_.k, task.k, task.last_column, room);
   task.is_packed = is_packed || flags_.transpose_b;
   if (!task.is_packed) task.kept = room.panel();
   task.b = task.is_packed ? room.panel() : task.b + column;
   loops_->rows(task);
+}
+
+cpu::GemmAhead LargeGemm::ahead(const cpu::GemmTask<float>& task, int64_t panel, int64_t piece) const {
+  const int64_t pieces = ceil_div(sizes_.m, kPieceRows), asking = std::min(pieces, kAskingPieces);
+  const int64_t column = panel * loops_->panel, part = piece - (pieces - asking);
+  cpu::GemmAhead next;
+  if (part < 0 || column >= sizes_.n) return next;
+  const int64_t width = std::min(loops_->panel, sizes_.n - column), rows = flags_.transpose_b ? width : task.k;
+  const int64_t first = rows * part / asking, last = rows * (part + 1) / asking;
+  if (flags_.transpose_b) add_ahead(next, task.b + (column + first) * sizes_.k, last - first, sizes_.k, task.k);
+  else add_ahead(next, task.b + first * sizes_.n + column, last - first, sizes_.n, width);
+  return next;
 }
 
 void LargeGemm::pack_transposed(const float* b, int64_t depth, int64_t columns, Room& room) const {

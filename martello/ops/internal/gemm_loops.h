@@ -6,10 +6,17 @@
 // The loops of matmul_isa.cc. Included by ISA sources too, hence C headers only.
 namespace martello::cpu {
 
-// Lines of memory that later work reads, asked for a few at a time along the sums of a product.
+// Memory that later work reads, asked for a few lines at a time along the sums of a product.
 struct GemmAhead {
-  const void* const* next;
-  const void* const* end;
+  struct Part {
+    uintptr_t row;
+    uintptr_t row_bytes, bytes;  // from row to row, and of a row that are read
+    int64_t rows;
+  };
+  static constexpr int kMost = 8;
+  Part parts[kMost];
+  int count = 0, at = 0;  // parts, and the one whose turn it is
+  uintptr_t line = 0;     // of its row, that comes next; 0: the first
 };
 
 // y = op(a) op(b) for rows [first_row, last_row) and columns [first_column, last_column). Every element is one chain of

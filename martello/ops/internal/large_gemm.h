@@ -1,5 +1,5 @@
 #pragma once
-#include <martello/ops/internal/gemm_loops.h>
+#include <martello/ops/internal/gemm_ahead.h>
 #include <martello/ops/internal/matmul_factors.h>
 
 // Note [Large products]: y is cut into panels of columns and those into pieces of rows. A thread has pieces of its own,
@@ -32,10 +32,13 @@ class LargeGemm {
   // Adds the products of rows [first, first + depth_) of b.
   void multiply(const KernelRun& run, int64_t first) const;
   void multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t piece, Room& room) const;
+  // What the next panel reads of b, as far as this piece asks for it.
+  cpu::GemmAhead ahead(const cpu::GemmTask<float>& task, int64_t panel, int64_t piece) const;
   void pack_transposed(const float* b, int64_t depth, int64_t columns, Room& room) const;
 
   static constexpr int64_t kMostDepth = 1024;  // rows of a panel
   static constexpr int64_t kPieceRows = 48;    // a multiple of a tile's
+  static constexpr int64_t kAskingPieces = 4;  // the last ones of a panel: earlier lines would be pushed out again
   MatmulSizes sizes_;
   MatmulFlags flags_;
   UprightA upright_;

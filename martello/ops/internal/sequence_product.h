@@ -1,7 +1,7 @@
 #pragma once
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/transpose_block.h>
-#include <martello/ops/internal/gemm_loops.h>
+#include <martello/ops/internal/gemm_ahead.h>
 #include <martello/ops/internal/sequence_blocks.h>
 
 #include <cstring>
@@ -51,42 +51,10 @@ void pack_rows(int threads, const SequenceBlocks& s, const T* w, T* packed) {
   });
 }
 
-// Lines that are used after a product, which asks for them along its sums: they lie too far apart for the machine to
-// guess, the product has long pushed them out of its caches, and asked for at once they hold up what it reads.
-class LinesAhead {
- public:
-  LinesAhead() = default;
-  LinesAhead(const LinesAhead&) = delete;
-  LinesAhead& operator=(const LinesAhead&) = delete;
-  // Of the first `count` elements of rows `row` apart; those beyond the room are left out.
-  template <class T>
-  void add(const T* first, int64_t rows, int64_t row, int64_t count) {
-    constexpr uintptr_t kLine = 64;
-    for (int64_t r = 0; r < rows; ++r) {
-      const auto begin = reinterpret_cast<uintptr_t>(first + r * row),
-                 end = begin + static_cast<uintptr_t>(count) * sizeof(T);
-      for (uintptr_t line = begin / kLine * kLine; line < end && count_ < kMost; line += kLine)
-        lines_[count_++] = reinterpret_cast<const void*>(line);
-    }
-    ahead_.end = lines_ + count_;
-  }
-  cpu::GemmAhead* get() { return &ahead_; }
-  // What no product has asked for.
-  void ask_for_rest() {
-    while (ahead_.next != ahead_.end) __builtin_prefetch(*ahead_.next++, 0, 2);
-  }
-
- private:
-  static constexpr int64_t kMost = 1024;
-  const void* lines_[kMost];
-  int64_t count_ = 0;
-  cpu::GemmAhead ahead_{lines_, lines_};
-};
-
 // tile [rows, columns] = a [rows, k] block [k, columns], of which the first `used` columns are needed
 template <class T>
 void multiply_block(const T* a, int64_t k, const T* block, int64_t columns, int64_t used, int64_t rows, T* tile,
-                    LinesAhead& ahead) {
+                    cpu::GemmAhead& ahead) {
   constexpr int64_t kWidest = 64 / sizeof(T);  // lanes of a vector: a part of one is slower than a whole one
   cpu::gemm_loops<T>().rows({.a = a,
                              .a_row = k,
@@ -103,8 +71,7 @@ void multiply_block(const T* a, int64_t k, const T* block, int64_t columns, int6
                              .last_row = rows,
                              .first_column = 0,
                              .last_column = std::min(columns, align_up(used, kWidest)),
-                             .ahead = ahead.get()});
-  ahead.ask_for_rest();
+                             .ahead = &ahead});
 }
 
 template <class T>
