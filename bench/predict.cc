@@ -126,7 +126,12 @@ int compare_clients(const mt::OnlinePredictor& model) {
 int main(int argc, char** argv) {
   mt::logger::set_level(mt::logger::Level::error);
   if (argc > 1 && std::string_view(argv[1]) == "mnist_predict") return print_figure();
-  if (argc > 1 && std::string_view(argv[1]) == "trace") return trace(argc > 2 ? std::atoll(argv[2]) : 1);
+  if (argc > 1 && std::string_view(argv[1]) == "trace") {
+    const int64_t batch = argc > 2 ? std::atoll(argv[2]) : 1;
+    if (batch > 0) return trace(batch);
+    std::fprintf(stderr, "[bench] '%s' is no batch size: a whole number above 0.\n", argv[2]);
+    return 2;
+  }
   const mt::OfflinePredictor predict(convnet_config());
   const mt::FrozenPredictor from_file = frozen(predict);
   const double bare = bare_seconds(predict), offline = call_seconds(predict), loaded = call_seconds(from_file);

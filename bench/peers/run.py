@@ -6,8 +6,8 @@ Every round runs each program once for each work, in a process of its own. Every
 rounds: a shared machine may slow one program down by half, never speed it up. Memory is what the work adds to a process
 that has loaded its libraries; of several rounds, our largest and a peer's smallest. Before and after each program
 `martello_bench machine` tells how far two cores are apart: virtual ones may be moved, and what shared a cache before then
-does not (docs/benchmarks.md). So the table also compares the best times of one and the same state. A program that fails
-is named, in the table too, and the others go on. `--precision bf16` compares our products in bf16 with ours in f32 and
+does not (docs/benchmarks.md). So the table also compares the best times of one and the same state. It names programs
+beside which others took processor time, and those that fail; the others go on. `--precision bf16` compares our products in bf16 with ours in f32 and
 with PyTorch under autocast.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
@@ -15,7 +15,7 @@ to peers.md and peers.json in the build folder. With `--add` the rounds are furt
 whose first rounds were disturbed: all programs of such a work run again, and the best of all rounds counts. The exit
 status is 1 when a bar is missed or could not be checked.
 """
-import argparse, json, sys, time
+import argparse, json, os, resource, sys, time
 from pathlib import Path
 
 from report import HERE, ROOT, Failed, environment, json_lines, machine, versions, write
@@ -39,6 +39,7 @@ BF16_BARS = {"resnet50": {OURS_F32: 1.5, "best": 1.1}}
 MEMORY_BARS = {"resnet50": {"torch eager": 0.8}}
 SECONDS = 1800  # for one work of one program: torch.compile of the largest takes minutes
 FAR_NS = 150  # from core to core and back: less where they share a cache
+BUSY = 0.1  # cores that other programs may take
 STATES = {"near": "cores share a cache", "far": "cores share no cache"}
 
 
@@ -101,10 +102,28 @@ def cores(args):
     return "far" if trip > FAR_NS else "near"
 
 
+class Others:
+    """How many cores were busy with what is neither this program nor its children."""
+
+    def __init__(self):
+        self.start, self.before = time.monotonic(), self.seconds()
+
+    @staticmethod
+    def seconds():
+        everything = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+        user, nice, system, _idle, _wait, irq, softirq, _stolen = map(int, everything)
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        ticks = user + nice + system + irq + softirq
+        return ticks / os.sysconf("SC_CLK_TCK") - sum(u.ru_utime + u.ru_stime for u in used)
+
+    def cores(self):
+        return (self.seconds() - self.before) / (time.monotonic() - self.start)
+
+
 def run_one(results, program, command, work, args):
     rows = []
     work_there = work if program == "martello" else work.removesuffix("_trainer")
-    before = cores(args)
+    before, others = cores(args), Others()
     try:
         for row in json_lines(command + [work_there], environment(args.threads), SECONDS):
             variant = row["variant"]
@@ -118,13 +137,17 @@ def run_one(results, program, command, work, args):
         results.fail(work, program, str(e))
     except KeyError as e:
         results.fail(work, program, f"printed a line without {e}")
+    taken = others.cores()
     # Not while it runs: that would slow it down.
     after = cores(args)
+    state = "busy" if taken > BUSY else after if after == before else "moved"
+    if state == "busy":
+        say(f"  other programs took {taken:.1f} cores meanwhile")
     for name, row in rows:
         if "error" in row:
             results.fail(work, name, row["error"])
         else:
-            results.add(work, name, row, after if after == before else "moved")
+            results.add(work, name, row, state)
 
 
 def run_round(results, number, args):
@@ -171,6 +194,9 @@ class Table:
                               f"{its_memory:.0f} | {share:.2f} × | {self.bar(work, name, memory_bars, share, -1)} |")
         self.lines.append("")
         self.add_states(ours, figures)
+        busy = [name for name, f in ({"martello": ours} | figures).items() if set(f.get("state", [])) == {"busy"}]
+        if busy:
+            self.lines += [f"Other programs took processor time beside every run of {', '.join(busy)}.", ""]
         for name in (bars.keys() | memory_bars.keys()) - set(others):
             self.missed.append(f"{work}: no figure of {name}, which it is compared with")
 
