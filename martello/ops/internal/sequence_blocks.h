@@ -17,8 +17,9 @@ struct SequenceBlocks {
   int64_t block_units;
   int64_t row_blocks;
 
-  SequenceBlocks(int64_t steps_, int64_t rows_, int64_t units_, int64_t gates_, int64_t block_units_, int threads)
-      : steps(steps_), rows(rows_), units(units_), gates(gates_), block_units(block_units_) {
+  SequenceBlocks(int64_t step_count, int64_t row_count, int64_t unit_count, int64_t gates_per_unit,
+                 int64_t units_per_block, int threads)
+      : steps(step_count), rows(row_count), units(unit_count), gates(gates_per_unit), block_units(units_per_block) {
     row_blocks = std::max<int64_t>(ceil_div(rows, kMostRows), 1);
     int64_t least = share(row_blocks, threads);
     // Rows are cut further where that evens out the shares: each cut reads w once more, hence by a hundredth at least.
