@@ -7,8 +7,8 @@ rounds: a shared machine may slow one program down by half, never speed it up. M
 that has loaded its libraries; of several rounds, our largest and a peer's smallest. Before and after each program
 `martello_bench machine` tells how far two cores are apart: virtual ones may be moved, and what shared a cache before then
 does not (docs/benchmarks.md). So the table also compares the best times of one and the same state. It names programs
-beside which others took processor time, and those that fail; the others go on. `--precision bf16` compares our products in bf16 with ours in f32 and
-with PyTorch under autocast.
+beside which others took processor time, and those that fail; the others go on. `--precision bf16` compares our products
+in bf16 with ours in f32 and with PyTorch under autocast.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
 to peers.md and peers.json in the build folder. With `--add` the rounds are further ones of what is saved there, for works
