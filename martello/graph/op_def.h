@@ -93,6 +93,7 @@ struct InPlacePair {
 // Inputs of an optimizer's update that should lie side by side: variables (or slots) in one arena, their gradients,
 // when given, at the same offsets in the lane's arena.
 struct FlatGroup {
+  static constexpr int kNone = -1;  // in place of a gradient that lies nowhere
   std::vector<int> variables;
   std::vector<int> gradients = {};
 };

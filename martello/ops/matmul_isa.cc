@@ -97,7 +97,9 @@ inline void ask_for_some(GemmAhead& ahead) {
   for (int64_t i = 0; i < kAskFor && ahead.at < ahead.count; ++i) {
     GemmAhead::Part& part = ahead.parts[ahead.at];
     if (ahead.line == 0) ahead.line = part.row / kLine * kLine;
-    __builtin_prefetch(reinterpret_cast<const void*>(ahead.line));
+    const auto* line = reinterpret_cast<const void*>(ahead.line);
+    if (part.writes) __builtin_prefetch(line, 1);
+    else __builtin_prefetch(line);
     ahead.line += kLine;
     if (ahead.line < part.row + part.bytes) continue;
     ahead.line = 0;

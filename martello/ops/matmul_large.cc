@@ -34,9 +34,9 @@ LargeGemm::Room& LargeGemm::room(const KernelRun& run, int thread) const {
   return *reinterpret_cast<Room*>(run.scratch + thread * room_bytes());
 }
 
-void LargeGemm::run(const KernelRun& run) const {
+void LargeGemm::run(const KernelRun& run, const GemmSink* sink) const {
   upright_.run(run, flags_.has_bias, [&](const KernelRun& with_a) {
-    for (int64_t first = 0; first < sizes_.k; first += depth_) multiply(with_a, first);
+    for (int64_t first = 0; first < sizes_.k; first += depth_) multiply(with_a, first, sink);
   });
 }
 
@@ -47,7 +47,7 @@ cpu::GemmTask<float> LargeGemm::whole_task(const KernelRun& run) const {
           .b = run.in<float>(1).data(),
           .b_row = sizes_.n,
           .is_packed = false,
-          .y = run.out<float>(0).data(),
+          .y = nullptr,
           .y_row = sizes_.n,
           .bias = flags_.has_bias ? run.in<float>(2).data() : nullptr,
           .relu = flags_.relu,
@@ -58,10 +58,11 @@ cpu::GemmTask<float> LargeGemm::whole_task(const KernelRun& run) const {
           .last_column = sizes_.n};
 }
 
-void LargeGemm::multiply(const KernelRun& run, int64_t first) const {
+void LargeGemm::multiply(const KernelRun& run, int64_t first, const GemmSink* sink) const {
   cpu::GemmTask<float> task = whole_task(run);
   task.k = std::min(depth_, sizes_.k - first);
   const bool is_last = first + task.k == sizes_.k;
+  if (!sink) task.y = run.out<float>(0).data();
   task.a += first;
   task.b += flags_.transpose_b ? first : first * sizes_.n;
   task.adds = first > 0;
@@ -71,36 +72,46 @@ void LargeGemm::multiply(const KernelRun& run, int64_t first) const {
   for (int i = 0; i < threads; ++i) room(run, i).packed = -1;
   const int64_t panels = ceil_div(sizes_.n, loops_->panel), pieces = ceil_div(sizes_.m, kPieceRows);
   parallel_for(threads, checked_mul(panels, pieces),
-               [&](int thread, int64_t i) { multiply_piece(task, i / pieces, i % pieces, room(run, thread)); });
+               [&](int thread, int64_t i) { multiply_piece(task, sink, i / pieces, i % pieces, room(run, thread)); });
 }
 
-void LargeGemm::multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t piece, Room& room) const {
+void LargeGemm::multiply_piece(cpu::GemmTask<float> task, const GemmSink* sink, int64_t panel, int64_t piece,
+                               Room& room) const {
+  const int64_t column = panel * loops_->panel, row = piece * kPieceRows;
+  const GemmPiece at{row, std::min(kPieceRows, sizes_.m - row), column, std::min(loops_->panel, sizes_.n - column)};
+  cpu::GemmAhead next;
+  task.ahead = &next;
+  if (sink) sink->ask(at, next);
+  ask_for_b(task, panel + 1, piece, next);
+  set_b(task, panel, room);
+  task.a += row * task.a_row;
+  task.last_row = at.rows;
+  task.last_column = at.columns;
+  task.y = sink ? room.sums : task.y + row * task.y_row + column;
+  if (sink) task.y_row = loops_->panel;
+  if (task.bias) task.bias += column;
+  loops_->rows(task);
+  if (sink) sink->take(at, room.sums, loops_->panel);
+}
+
+void LargeGemm::set_b(cpu::GemmTask<float>& task, int64_t panel, Room& room) const {
   const int64_t column = panel * loops_->panel;
   const bool is_packed = std::exchange(room.packed, panel) == panel;
-  task.first_row = piece * kPieceRows;
-  task.last_row = std::min(sizes_.m, task.first_row + kPieceRows);
-  task.y += column;
-  if (task.bias) task.bias += column;
-  cpu::GemmAhead next = ahead(task, panel + 1, piece);
-  task.ahead = &next;
-  task.last_column = std::min(loops_->panel, sizes_.n - column);
-  if (!is_packed && flags_.transpose_b) pack_transposed(task.b + column * sizes_.k, task.k, task.last_column, room);
+  if (!is_packed && flags_.transpose_b)
+    pack_transposed(task.b + column * sizes_.k, task.k, std::min(loops_->panel, sizes_.n - column), room);
   task.is_packed = is_packed || flags_.transpose_b;
   if (!task.is_packed) task.kept = room.panel();
   task.b = task.is_packed ? room.panel() : task.b + column;
-  loops_->rows(task);
 }
 
-cpu::GemmAhead LargeGemm::ahead(const cpu::GemmTask<float>& task, int64_t panel, int64_t piece) const {
+void LargeGemm::ask_for_b(const cpu::GemmTask<float>& task, int64_t panel, int64_t piece, cpu::GemmAhead& next) const {
   const int64_t pieces = ceil_div(sizes_.m, kPieceRows), asking = std::min(pieces, kAskingPieces);
   const int64_t column = panel * loops_->panel, part = piece - (pieces - asking);
-  cpu::GemmAhead next;
-  if (part < 0 || column >= sizes_.n) return next;
+  if (part < 0 || column >= sizes_.n) return;
   const int64_t width = std::min(loops_->panel, sizes_.n - column), rows = flags_.transpose_b ? width : task.k;
   const int64_t first = rows * part / asking, last = rows * (part + 1) / asking;
   if (flags_.transpose_b) add_ahead(next, task.b + (column + first) * sizes_.k, last - first, sizes_.k, task.k);
   else add_ahead(next, task.b + first * sizes_.n + column, last - first, sizes_.n, width);
-  return next;
 }
 
 void LargeGemm::pack_transposed(const float* b, int64_t depth, int64_t columns, Room& room) const {

@@ -1,5 +1,6 @@
 #include <martello/ops/optimizer_update.h>
 
+#include <martello/ops/internal/large_gemm.h>
 #include <martello/ops/internal/update_layout.h>
 
 namespace martello {
@@ -11,10 +12,25 @@ namespace {
 using internal::input_range;
 using internal::UpdateLayout;
 
+void check_factors(const ShapeContext& c, const UpdateLayout& layout, int64_t i) {
+  const auto at = static_cast<size_t>(layout.gradient(i));
+  const TensorSpec &w = c.in[static_cast<size_t>(layout.variable(i))], &a = c.in[at], &b = c.in[at + 1];
+  const bool are_matrices = a.shape.rank() == 2 && b.shape.rank() == 2 && w.shape.rank() == 2;
+  const bool agrees = are_matrices && a.dtype == f32 && b.dtype == f32 && w.dtype == f32 && a.shape[0] == b.shape[0] &&
+                      a.shape[1] == w.shape[0] && b.shape[1] == w.shape[1];
+  const int64_t most = internal::LargeGemm::kMostDepth;
+  MARTELLO_CHECK(!agrees || (a.shape[0] >= 1 && a.shape[0] <= most), c.where(), "the factors of gradient ", i, " are ",
+                 a, " and ", b, ". They need between 1 and ", most, " rows; give the gradient itself.");
+  MARTELLO_CHECK(agrees, c.where(), "the factors of gradient ", i, " are ", a, " and ", b, ", whose product is not ", w,
+                 ", its variable.");
+}
+
 std::vector<TensorSpec> check_update(const ShapeContext& c) {
   const UpdateLayout layout = internal::check_update_layout(c, false);
-  for (int64_t i = 0; layout.traits.takes_gradient && i < layout.count; ++i)
-    internal::check_like_variable(c, layout, layout.gradient(i), i, "gradient");
+  for (int64_t i = 0; layout.traits.takes_gradient && i < layout.count; ++i) {
+    if (layout.is_product(i)) check_factors(c, layout, i);
+    else internal::check_like_variable(c, layout, layout.gradient(i), i, "gradient");
+  }
   return {};
 }
 
@@ -22,15 +38,23 @@ std::vector<TensorSpec> check_update(const ShapeContext& c) {
 std::vector<FlatGroup> update_groups(const Attrs& attrs, int) {
   const UpdateLayout layout(attrs.get<OptimizerUpdateAttrs>(), false);
   if (!layout.traits.takes_gradient) return {{input_range(layout.variables, layout.count), {}}};
-  std::vector<FlatGroup> groups = {
-      {input_range(layout.variables, layout.count), input_range(layout.gradients, layout.count)}};
+  FlatGroup first{input_range(layout.variables, layout.count)};
+  for (int64_t i = 0; i < layout.count; ++i)
+    first.gradients.push_back(layout.is_product(i) ? FlatGroup::kNone : layout.gradient(i));
+  std::vector<FlatGroup> groups = {first};
   for (int s = 0; s < layout.traits.slots; ++s) groups.push_back({input_range(layout.slot(s, 0), layout.count), {}});
   return groups;
 }
 
-Cost update_cost(std::span<const TensorSpec> in, std::span<const TensorSpec>, const Attrs&) {
+Cost update_cost(std::span<const TensorSpec> in, std::span<const TensorSpec>, const Attrs& attrs) {
   Cost cost;
   for (const TensorSpec& t : in) cost.bytes += static_cast<double>(t.shape.num_elements() * size_of(t.dtype));
+  const UpdateLayout layout(attrs.get<OptimizerUpdateAttrs>(), false);
+  for (int64_t i : layout.products) {
+    const Shape &a = in[static_cast<size_t>(layout.gradient(i))].shape,
+                &w = in[static_cast<size_t>(layout.variable(i))].shape;
+    cost.flops += 2 * static_cast<double>(a[0]) * static_cast<double>(w.num_elements());
+  }
   return cost;
 }
 

@@ -15,6 +15,9 @@ struct OptimizerUpdateAttrs {
   bool has_corrected_epsilon = false;     // adam: epsilon is added to the bias-corrected root, as in the paper's text
   std::vector<double> weight_decay = {};  // by variable; empty: none
   bool is_gated = false;                  // an input says whether this run writes at all
+  // Matrices whose gradient is given by two factors a [k, rows] and b [k, columns]: it is a^T b, and each of its
+  // elements is used as soon as it is known. Made by plans where nobody else needs the gradient.
+  std::vector<int64_t> products = {};
   bool operator==(const OptimizerUpdateAttrs&) const = default;
   static void fields(auto& self, auto&& f) {
     f("rule", self.rule);
@@ -26,6 +29,7 @@ struct OptimizerUpdateAttrs {
     f("has_corrected_epsilon", self.has_corrected_epsilon);
     f("weight_decay", self.weight_decay);
     f("is_gated", self.is_gated);
+    f("products", self.products);
   }
 };
 

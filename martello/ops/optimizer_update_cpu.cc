@@ -1,6 +1,7 @@
 #include <martello/base/checked.h>
 #include <martello/base/threads.h>
 #include <martello/kernel/cpu/flush_denormals.h>
+#include <martello/ops/internal/update_product.h>
 #include <martello/ops/internal/update_scalars.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace martello {
 namespace {
 
 using internal::UpdateLayout;
+using internal::UpdateProduct;
 
 constexpr int64_t kChunk = 16384;  // elements; a fixed cut, so that threads change nothing
 
@@ -21,6 +23,7 @@ struct Chunk {
 std::vector<Chunk> cut(const KernelPlan& plan, const UpdateLayout& layout) {
   std::vector<Chunk> chunks;
   for (int64_t v = 0; v < layout.count; ++v) {
+    if (layout.is_product(v)) continue;
     const int64_t n = plan.in[static_cast<size_t>(layout.variable(v))].shape.num_elements();
     for (int64_t begin = 0; begin < n; begin += kChunk)
       chunks.push_back({static_cast<int>(v), begin, std::min(kChunk, n - begin)});
@@ -67,19 +70,33 @@ struct Update {
   }
 };
 
+std::vector<UpdateProduct> products_of(const KernelPlan& plan, const UpdateLayout& layout) {
+  std::vector<UpdateProduct> products;
+  for (int64_t variable : layout.products) products.emplace_back(plan, layout, static_cast<int>(variable));
+  return products;
+}
+
 template <class T>
 Kernel one_pass(const KernelPlan& plan) {
-  return [u = Update<T>(plan)](const KernelRun& run) {
+  Update<T> u(plan);
+  const auto products = products_of(plan, u.layout);
+  int64_t scratch = 0;
+  for (const UpdateProduct& p : products) scratch = std::max(scratch, p.scratch_bytes());
+  Kernel kernel([=](const KernelRun& run) {
     if (internal::is_closed(run, u.layout)) return;
     const double rate = internal::read_scalar(run, 0, u.rate_dtype);
     const auto constants = internal::make_constants<T>(u.attrs, rate, internal::next_step(run, u.layout));
     const auto sweep = internal::update_loop<T>(u.attrs.rule);
-    u.each_chunk(run, [&](size_t, const Chunk& c) {
+    const auto span_of = [&](const Chunk& c) {
       auto span = u.span(run, c, constants);
       span.constants.keep = static_cast<T>(1 - rate * u.decay(c));
-      sweep(span);
-    });
-  };
+      return span;
+    };
+    u.each_chunk(run, [&](size_t, const Chunk& c) { sweep(span_of(c)); });
+    if constexpr (std::is_same_v<T, float>)
+      for (const UpdateProduct& p : products) p.run(run, sweep, span_of({p.variable(), 0, 0}));
+  });
+  return kernel.scratch(scratch);
 }
 
 // Chunk sums of one variable are added in order: the norms do not depend on threads.

@@ -148,18 +148,28 @@ inline constexpr bool kTakesGradient =
     !std::is_same_v<Rule, Average> && !std::is_same_v<Rule, Swap> && !std::is_same_v<Rule, Lamb>;
 
 template <class Rule, class T>
-void sweep(const UpdateSpan<T>& span) {
-  const Constants<T> k = span.constants;
-  const T* __restrict g = span.g;
-  T* __restrict w = span.w;
-  T* __restrict a = span.slots[0];
-  T* __restrict b = span.slots[1];
-  T* __restrict c = span.slots[2];
-  for (int64_t i = 0; i < span.count; ++i) {
+void sweep_row(const UpdateSpan<T>& span, const Constants<T>& k, int64_t row, int64_t count) {
+  const int64_t at = row * span.row;
+  const T* __restrict g = span.g + (kTakesGradient<Rule> ? row * span.g_row : 0);
+  T* __restrict w = span.w + at;
+  T* __restrict a = span.slots[0] + (Rule::kSlots > 0 ? at : 0);
+  T* __restrict b = span.slots[1] + (Rule::kSlots > 1 ? at : 0);
+  T* __restrict c = span.slots[2] + (Rule::kSlots > 2 ? at : 0);
+  for (int64_t i = 0; i < count; ++i) {
     T none = 0;
     Rule::step(k, kTakesGradient<Rule> ? g[i] : T{0}, w[i], Rule::kSlots > 0 ? a[i] : none,
                Rule::kSlots > 1 ? b[i] : none, Rule::kSlots > 2 ? c[i] : none);
   }
+}
+
+template <class Rule, class T>
+void sweep(const UpdateSpan<T>& span) {
+  constexpr int64_t kPanel = 64;  // columns of a product's piece: the compiler unrolls what it knows
+  const Constants<T> k = span.constants;
+  if (span.count == kPanel)
+    for (int64_t i = 0; i < span.rows; ++i) sweep_row<Rule>(span, k, i, kPanel);
+  else
+    for (int64_t i = 0; i < span.rows; ++i) sweep_row<Rule>(span, k, i, span.count);
 }
 
 // Sums side by side, one order on every level.

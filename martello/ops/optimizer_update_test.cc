@@ -2,6 +2,7 @@
 #include <martello/ops/assign.h>
 #include <martello/ops/compare.h>
 #include <martello/ops/initializers.h>
+#include <martello/ops/matmul.h>
 #include <martello/ops/optimizer_update.h>
 #include <martello/testing/op_test.h>
 
@@ -207,6 +208,59 @@ TEST(OptimizerUpdate, a_closed_gate_writes_nothing_and_counts_no_step) {
   }
 }
 
+// The first gradient is a^T b, the second is given.
+TensorList after_update_by_factors(TensorList in, OptimizerUpdateAttrs attrs) {
+  attrs.count = 2;
+  attrs.products = {0};
+  const UpdateGroup group = group_of({matmul(in[0], in[1], {.transpose_a = true}), in[2]}, attrs.rule);
+  std::vector<Operand> inputs{constant(HostTensor(kRate))};
+  if (!group.step.handle().is_null()) inputs.emplace_back(group.step.handle());
+  for (const Tensor& t : in) inputs.emplace_back(t);
+  for (const Variable& v : group.variables) inputs.emplace_back(v.handle());
+  for (const auto& slot : group.slots)
+    for (const Variable& v : slot) inputs.emplace_back(v.handle());
+  const ControlDependencies done({add_operation(op_optimizer_update, inputs, Attrs(attrs), "update")});
+  return values_of(group);
+}
+
+HostTensor naive_product(const HostTensor& a, const HostTensor& b) {
+  const int64_t k = a.shape()[0], m = a.shape()[1], n = b.shape()[1];
+  HostTensor y({m, n}, f64);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t p = 0; p < k; ++p) sum += a.at(p * m + i) * b.at(p * n + j);
+      y.set(i * n + j, sum);
+    }
+  return y;
+}
+
+TEST(OptimizerUpdate, takes_a_gradient_as_its_factors) {
+  struct Rule {
+    OptimizerUpdateAttrs attrs;
+    Formula formula;
+  };
+  const Rule rules[] = {{kDescent, descent},
+                        {kMomentum, momentum},
+                        {kAdam, adam},
+                        {kRms, rms_prop},
+                        {with(kRms, UpdateRule::centered_rms_prop), centered_rms_prop}};
+  const int64_t sizes[][3] = {{70, 50, 130}, {1, 1, 1}, {9, 100, 64}, {1024, 7, 3}, {5, 0, 6}};
+  for (const auto& [attrs, formula] : rules)
+    for (const auto& [k, m, n] : sizes)
+      run_op_case("optimizer_update", {.label = str(k, "x", m, "x", n),
+                                       .inputs = {uniform({k, m}, -1, 1, 1), uniform({k, n}, -1, 1, 2), randn({9})},
+                                       .build = [a = attrs](TensorList in) { return after_update_by_factors(in, a); },
+                                       .reference =
+                                           [f = formula](const HostTensors& in) {
+                                             return map_all({naive_product(in[0], in[1]), in[2]}, f);
+                                           },
+                                       .dtypes = {f32},
+                                       .gradient = false,
+                                       .unknown_shapes = false,
+                                       .tolerance = 1e-4});
+}
+
 // An average of a gradient that stays 0 would end among numbers that are slow to compute with.
 TEST(OptimizerUpdate, a_slot_that_decays_ends_at_zero) {
   OpCase c = row("decay", {HostTensor({40}, f32)}, kMomentum, [](double) { return Element{1, 0}; });
@@ -246,6 +300,41 @@ OP_REFUSES(optimizer_update, a_missing_slot,
 OP_REFUSES(optimizer_update, another_number_of_decays,
            [] { optimizer_update(0.1, group_of({placeholder({3}, f32, "g")}, kAdam.rule), decayed_adam(2)); },
            {"2 numbers", "1 variables"})
+Operation update_by_factors(Shape a, Shape b, std::vector<int64_t> products) {
+  const UpdateGroup group = group_of({placeholder({4, 5}, f32, "g")}, kDescent.rule);
+  OptimizerUpdateAttrs attrs = kDescent;
+  attrs.count = 1;
+  attrs.products = std::move(products);
+  return add_operation(
+      op_optimizer_update,
+      {constant(HostTensor(kRate)), placeholder(a, f32, "a"), placeholder(b, f32, "b"), group.variables[0].handle()},
+      Attrs(attrs), "update");
+}
+OP_REFUSES(optimizer_update, factors_of_another_product,
+           [] {
+             update_by_factors({3, 5}, {3, 4}, {0});
+           },
+           {"[3, 5]", "[3, 4]", "[4, 5]"})
+OP_REFUSES(optimizer_update, factors_that_do_not_multiply,
+           [] {
+             update_by_factors({3, 4}, {2, 5}, {0});
+           },
+           {"[3, 4]", "[2, 5]"})
+OP_REFUSES(optimizer_update, sums_of_nothing,
+           [] {
+             update_by_factors({0, 4}, {0, 5}, {0});
+           },
+           {"[0, 4]", "[0, 5]", "between 1 and 1024 rows"})
+OP_REFUSES(optimizer_update, sums_that_are_too_long,
+           [] {
+             update_by_factors({1025, 4}, {1025, 5}, {0});
+           },
+           {"[1025, 4]", "between 1 and 1024 rows"})
+OP_REFUSES(optimizer_update, a_product_of_no_variable,
+           [] {
+             update_by_factors({3, 4}, {3, 5}, {1});
+           },
+           {"product 1", "below 1"})
 OP_REFUSES(optimizer_update, variables_of_two_dtypes,
            [] {
              const TensorList grads{placeholder({3}, f32, "g"), placeholder({3}, f64, "h")};

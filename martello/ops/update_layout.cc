@@ -71,6 +71,18 @@ void check_lists(const ShapeContext& c, const UpdateLayout& layout) {
   }
 }
 
+void check_products(const ShapeContext& c, const OptimizerUpdateAttrs& a, bool is_sparse) {
+  if (a.products.empty()) return;
+  MARTELLO_CHECK(!is_sparse && traits_of(a.rule).takes_gradient && a.rule != UpdateRule::lamb, c.where(), rule_name(a),
+                 " takes no gradients as products.");
+  int64_t last = -1;
+  for (int64_t i : a.products) {
+    MARTELLO_CHECK(i > last && i < a.count, c.where(), "product ", i, " after ", last,
+                   ": list variables in ascending order, below ", a.count, ".");
+    last = i;
+  }
+}
+
 }  // namespace
 
 // The scalars, and that there are as many inputs as the rule and the count ask for.
@@ -78,6 +90,7 @@ UpdateLayout check_update_layout(const ShapeContext& c, bool is_sparse) {
   const auto& a = c.attrs<OptimizerUpdateAttrs>();
   MARTELLO_CHECK(a.count >= 0 && a.count <= kMostVariables, c.where(), "a group of ", a.count,
                  " variables cannot be. Have between 0 and ", kMostVariables, ".");
+  check_products(c, a, is_sparse);
   const UpdateLayout layout(a, is_sparse);
   MARTELLO_CHECK(static_cast<int64_t>(c.in.size()) == layout.inputs, c.where(), rule_name(a), " takes ", layout.inputs,
                  " inputs for ", a.count, " variables but was given ", c.in.size(), ".");

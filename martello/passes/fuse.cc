@@ -3,7 +3,8 @@
 //   %a = square(%x)  %s = reduce_sum(%a)          =>  %s = fused_reduce(%x) {body: square(x), reduction=sum}
 //   %m = matmul(%x, %w)  %a = add(%m, %b)  relu   =>  linear(%x, %w, %b) {activation=relu}
 //   %m = conv2d(%x, %w)  %a = add(%m, %b)  relu   =>  conv2d(%x, %w, %b) {activation=relu}
-// and, in fuse_results.cc, relu and rounding to bf16 with the op whose result they take.
+// and, in fuse_updates.cc, gradients with their updates; in fuse_results.cc, relu and rounding to bf16 with the op
+// whose result they take.
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/ops/activation.h>
@@ -104,6 +105,7 @@ bool fuse(PlanGraph& plan) {
   changed |= fuse_bias(plan);
   changed |= fuse_relu(plan);
   changed |= fuse_rounding(plan);
+  changed |= fuse_updates(plan);
   const FuseContext context(plan);
   Forwarding forwarding(plan);
   bool has_groups = false;

@@ -133,6 +133,7 @@ class ArenaPlanner {
   int64_t pin_group(const OpNode& node, const FlatGroup& group, int64_t base) {
     int64_t end = 0;
     for (size_t i = 0; i < group.gradients.size(); ++i) {
+      if (group.gradients[i] == FlatGroup::kNone) continue;
       const Tensor gradient = node.inputs[static_cast<size_t>(group.gradients[i])];
       const Tensor variable = node.inputs[static_cast<size_t>(group.variables[i])];
       const int index = store_->find(variable.node()->name);

@@ -6,12 +6,13 @@
 // The loops of matmul_isa.cc. Included by ISA sources too, hence C headers only.
 namespace martello::cpu {
 
-// Memory that later work reads, asked for a few lines at a time along the sums of a product.
+// Memory that later work uses, asked for a few lines at a time along the sums of a product.
 struct GemmAhead {
   struct Part {
     uintptr_t row;
-    uintptr_t row_bytes, bytes;  // from row to row, and of a row that are read
+    uintptr_t row_bytes, bytes;  // from row to row, and of a row that are used
     int64_t rows;
+    bool writes;  // it is not only read
   };
   static constexpr int kMost = 8;
   Part parts[kMost];

@@ -8,8 +8,25 @@
 // others, for which it packs their panel once more. Sums are chains along k (GemmTask), so the bits depend on no cut.
 namespace martello::internal {
 
+// A piece of one panel of y.
+struct GemmPiece {
+  int64_t first_row, rows, first_column, columns;
+};
+
+// Takes the elements of a product instead of y.
+class GemmSink {
+ public:
+  virtual ~GemmSink() = default;
+  // What take() will use of memory.
+  virtual void ask(const GemmPiece& piece, cpu::GemmAhead& ahead) const = 0;
+  // `sums`: its rows, `row` apart. Called once for every piece, by several threads at once.
+  virtual void take(const GemmPiece& piece, const float* sums, int64_t row) const = 0;
+};
+
 class LargeGemm {
  public:
+  static constexpr int64_t kMostDepth = 1024;  // rows of a panel
+
   LargeGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int threads);
 
   // Where it beats the library: large f32 matrices, none of them narrow, at the level that has been measured.
@@ -17,28 +34,33 @@ class LargeGemm {
   static bool is_possible(const MatmulSizes& sizes) { return sizes.batch.empty() && sizes.k > 0; }
 
   int64_t scratch_bytes() const;
-  // All of the planned k.
-  void run(const KernelRun& run) const;
+  // All of the planned k. Into run.out(0), or into the sink: then k is at most kMostDepth, so that no sum has two
+  // parts.
+  void run(const KernelRun& run, const GemmSink* sink = nullptr) const;
 
  private:
-  // What a thread has packed.
+  static constexpr int64_t kPieceRows = 48;    // a multiple of a tile's
+  static constexpr int64_t kWidestPanel = 64;  // of all levels
+  static constexpr int64_t kAskingPieces = 4;  // the last ones of a panel: earlier lines would be pushed out again
+
+  // What a thread has packed, and sums for a sink.
   struct alignas(64) Room {
     int64_t packed;  // number of the panel
+    alignas(64) float sums[kPieceRows * kWidestPanel];
     float* panel() { return reinterpret_cast<float*>(this + 1); }
   };
   int64_t room_bytes() const;
   Room& room(const KernelRun& run, int thread) const;
   cpu::GemmTask<float> whole_task(const KernelRun& run) const;
   // Adds the products of rows [first, first + depth_) of b.
-  void multiply(const KernelRun& run, int64_t first) const;
-  void multiply_piece(cpu::GemmTask<float> task, int64_t panel, int64_t piece, Room& room) const;
+  void multiply(const KernelRun& run, int64_t first, const GemmSink* sink) const;
+  void multiply_piece(cpu::GemmTask<float> task, const GemmSink* sink, int64_t panel, int64_t piece, Room& room) const;
+  // Where the piece finds b.
+  void set_b(cpu::GemmTask<float>& task, int64_t panel, Room& room) const;
   // What the next panel reads of b, as far as this piece asks for it.
-  cpu::GemmAhead ahead(const cpu::GemmTask<float>& task, int64_t panel, int64_t piece) const;
+  void ask_for_b(const cpu::GemmTask<float>& task, int64_t panel, int64_t piece, cpu::GemmAhead& next) const;
   void pack_transposed(const float* b, int64_t depth, int64_t columns, Room& room) const;
 
-  static constexpr int64_t kMostDepth = 1024;  // rows of a panel
-  static constexpr int64_t kPieceRows = 48;    // a multiple of a tile's
-  static constexpr int64_t kAskingPieces = 4;  // the last ones of a panel: earlier lines would be pushed out again
   MatmulSizes sizes_;
   MatmulFlags flags_;
   UprightA upright_;

@@ -16,11 +16,13 @@ struct UpdateConstants {
   T decay = 0, trust_rate = 0;  // lamb
 };
 
+// Rows of `count` elements, `row` apart; those of g are `g_row` apart.
 template <class T>
 struct UpdateSpan {
   const T* g = nullptr;
   T* w = nullptr;
   T* slots[kMostSlots] = {};
+  int64_t rows = 1, row = 0, g_row = 0;
   int64_t count = 0;
   UpdateConstants<T> constants = {};
 };
@@ -33,7 +35,7 @@ struct LambNorms {
 struct UpdateLoops {
   void (*f32[kUpdateRules])(const UpdateSpan<float>&);
   void (*f64[kUpdateRules])(const UpdateSpan<double>&);
-  // The first pass of lamb: moves its slots and measures weight and step.
+  // The first pass of lamb, over one row: moves its slots and measures weight and step.
   LambNorms (*lamb_moments_f32)(const UpdateSpan<float>&);
   LambNorms (*lamb_moments_f64)(const UpdateSpan<double>&);
 };

@@ -54,6 +54,8 @@ void emit_group(PlanGraph& plan, const FuseContext& context, const FuseGroup& gr
 bool fuse_bias(PlanGraph& plan);
 // batch norm + relu, and their gradients  =>  one node
 bool fuse_relu(PlanGraph& plan);
+// a product that is a gradient + its update  =>  one node
+bool fuse_updates(PlanGraph& plan);
 // an op with OpDef::narrowed + cast to bf16  =>  one node
 bool fuse_rounding(PlanGraph& plan);
 
