@@ -1,4 +1,5 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/base/state.h>
 #include <martello/data/datapoint.h>
 #include <martello/data/rng.h>
@@ -57,7 +58,7 @@ namespace internal {
 class StatefulFunction {
  public:
   virtual ~StatefulFunction() = default;
-  virtual std::unique_ptr<StatefulFunction> copy() const = 0;
+  virtual Owned<StatefulFunction> copy() const = 0;
   virtual std::optional<Datapoint> call(Datapoint dp, Rng& rng) = 0;
   virtual void state(State& s) = 0;
 };
@@ -66,7 +67,7 @@ template <class F>
 class StatefulFunctionOf final : public StatefulFunction {
  public:
   explicit StatefulFunctionOf(F f) : f_(std::move(f)) {}
-  std::unique_ptr<StatefulFunction> copy() const override { return std::make_unique<StatefulFunctionOf>(f_); }
+  Owned<StatefulFunction> copy() const override { return Owned<StatefulFunction>(new StatefulFunctionOf(f_)); }
   std::optional<Datapoint> call(Datapoint dp, Rng& rng) override { return call_map(f_, std::move(dp), rng); }
   void state(State& s) override { f_.state(s); }
 

@@ -9,8 +9,8 @@ namespace {
 
 class StatefulMapIterator final : public StageIterator {
  public:
-  StatefulMapIterator(std::string stage, std::unique_ptr<DataIterator> source,
-                      std::unique_ptr<internal::StatefulFunction> f, const Pass& pass, BadSampleGuard guard)
+  StatefulMapIterator(std::string stage, std::unique_ptr<DataIterator> source, Owned<internal::StatefulFunction> f,
+                      const Pass& pass, BadSampleGuard guard)
       : StageIterator(std::move(stage)),
         source_(std::move(source)),
         f_(std::move(f)),
@@ -38,7 +38,7 @@ class StatefulMapIterator final : public StageIterator {
   }
 
   std::unique_ptr<DataIterator> source_;
-  std::unique_ptr<internal::StatefulFunction> f_;
+  Owned<internal::StatefulFunction> f_;
   uint64_t key_;
   BadSampleGuard guard_;
   int64_t ordinal_ = 0;

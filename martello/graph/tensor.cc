@@ -37,6 +37,12 @@ std::vector<std::string> names_of(const std::vector<Tensor>& tensors) {
 }
 }  // namespace
 
+TensorList::TensorList(Tensor t) : tensors_{t} {}
+TensorList::TensorList(std::initializer_list<Tensor> l) : tensors_(l) {}
+TensorList::TensorList(const std::vector<Variable>& v) : tensors_(v.begin(), v.end()) {}
+
+void TensorList::push_back(Tensor t) { tensors_.push_back(t); }
+
 Tensor TensorList::operator[](size_t i) const {
   MARTELLO_CHECK(i < tensors_.size(), "[tensor_list] asked for tensor ", i, " of ", tensors_.size(), " (",
                  join(names_of(tensors_)), ").");

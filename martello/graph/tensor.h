@@ -129,10 +129,10 @@ class Name {
 class TensorList {
  public:
   TensorList() = default;
-  TensorList(Tensor t) : tensors_{t} {}
-  TensorList(std::initializer_list<Tensor> l) : tensors_(l) {}
+  TensorList(Tensor t);
+  TensorList(std::initializer_list<Tensor> l);
   TensorList(std::vector<Tensor> v) : tensors_(std::move(v)) {}
-  TensorList(const std::vector<Variable>& v) : tensors_(v.begin(), v.end()) {}
+  TensorList(const std::vector<Variable>& v);
 
   Tensor operator[](size_t i) const;  // checked
   Tensor operator[](int i) const { return (*this)[static_cast<size_t>(i)]; }
@@ -148,7 +148,7 @@ class TensorList {
   bool empty() const { return tensors_.empty(); }
   auto begin() const { return tensors_.begin(); }
   auto end() const { return tensors_.end(); }
-  void push_back(Tensor t) { tensors_.push_back(t); }
+  void push_back(Tensor t);
   const std::vector<Tensor>& vector() const { return tensors_; }
 
  private:

@@ -12,8 +12,8 @@ class Activation {
   using Function = Tensor (*)(Tensor);
 
   Activation() = default;
-  Activation(Tensor (*op)(Operand, Name)) : function_([op](Tensor x) { return op(x, "activation"); }) {}
-  Activation(Function layer) : function_(layer) {}
+  Activation(Tensor (*op)(Operand, Name));
+  Activation(Function layer);
   template <class F>
   requires std::is_invocable_r_v<Tensor, const F&, Tensor> Activation(F f) : function_(std::move(f)) {}
 

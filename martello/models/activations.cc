@@ -1,6 +1,7 @@
 #include <martello/models/activations.h>
 
 #include <martello/base/error.h>
+#include <martello/models/activation.h>
 #include <martello/models/arg_scope.h>
 #include <martello/models/batch_norm.h>
 #include <martello/ops/activation.h>
@@ -12,6 +13,9 @@
 #include <martello/ops/unary.h>
 
 namespace martello {
+
+Activation::Activation(Tensor (*op)(Operand, Name)) : function_([op](Tensor x) { return op(x, "activation"); }) {}
+Activation::Activation(Function layer) : function_(layer) {}
 
 LayerOutput prelu(std::string_view name, Tensor x, PReLU options, SourceLine line) {
   const PReLU o = with_arg_scope(std::move(options));

@@ -7,6 +7,7 @@
 #include <martello/ops/matmul.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/unary.h>
+#include <martello/optim/accumulate_gradients.h>
 #include <martello/optim/optimizers.h>
 #include <martello/runtime/session.h>
 
@@ -79,6 +80,7 @@ TEST(UpdateProduct, gives_the_bits_of_the_gradient_by_itself) {
   expect_bits_of_gradients(build_layer, AdamW(1e-2, {.weight_decay = 0.1}));
   expect_bits_of_gradients(build_layer, RMSProp(1e-2, {.momentum = 0.5, .centered = true}));
   expect_bits_of_gradients(build_layer, Lamb(1e-2));
+  expect_bits_of_gradients(build_layer, AccumGradOptimizer(Momentum(0.1), 2));
 }
 TEST(UpdateProduct, reads_no_variable_that_has_been_written) {
   expect_bits_of_gradients(build_two_variables, Momentum(0.1, {.momentum = 0.9}));

@@ -57,7 +57,9 @@ bool take_products(PlanGraph& plan, const FuseContext& context, OpNode& update) 
 
 }  // namespace
 
+// An update keeps all other runs from the variables, which towers that train at their own pace would notice.
 bool fuse_updates(PlanGraph& plan) {
+  if (!plan.has_one_device) return false;
   const FuseContext context(plan);
   bool changed = false;
   for (OpNode* node : context.order())

@@ -68,6 +68,12 @@ TEST_F(FuseUpdates, keep_products_of_variables) {
       "{transpose_a=true}\n" +
       update("%g, %v", ""));
 }
+TEST_F(FuseUpdates, keep_gradients_of_a_graph_with_several_devices) {
+  const std::string text = kProduct + update("%g, %v", "");
+  PlanGraph plan = plan_of(text, {});
+  plan.has_one_device = false;
+  EXPECT_FALSE(internal::fuse_updates(plan));
+}
 TEST_F(FuseUpdates, keep_rules_that_look_twice) {
   const std::string text = kProduct + R"(
     %s = variable() {shape=[], dtype=i64}

@@ -193,9 +193,20 @@ class Extraction {
 
 }  // namespace
 
+namespace {
+
+bool has_one_device(const Graph& graph) {
+  const auto& nodes = graph.impl().nodes;
+  return std::all_of(nodes.begin(), nodes.end(), [&](const auto& node) { return node->device == nodes[0]->device; });
+}
+
+}  // namespace
+
 PlanGraph extract(const Graph& graph, const std::vector<Tensor>& fetches, const std::vector<Operation>& targets,
                   const std::vector<Tensor>& feeds, const std::vector<Shape>& feed_shapes) {
-  return Extraction(graph, feeds, feed_shapes).take(fetches, targets);
+  PlanGraph plan = Extraction(graph, feeds, feed_shapes).take(fetches, targets);
+  plan.has_one_device = has_one_device(graph);
+  return plan;
 }
 
 bool prune(PlanGraph& plan) {

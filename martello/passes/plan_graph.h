@@ -18,6 +18,7 @@ struct PlanGraph {
   std::vector<Tensor> feeds;       // in the caller's order; null when nothing needs it
   int threads = 1;                 // the most that a kernel may use
   Precision precision = Precision::f32;
+  bool has_one_device = true;  // the whole graph that this is a part of
 
   Graph::Impl& impl() const { return graph.impl(); }
   std::vector<OpNode*> roots() const;

@@ -42,6 +42,15 @@ TEST(extract, leaves_the_graph_as_it_was) {
   EXPECT_EQ(scope.graph().text(), before);
 }
 
+TEST(extract, knows_whether_the_whole_graph_has_several_devices) {
+  GraphScope scope;
+  const Tensor x = placeholder({2}, f32, "x"), y = exp(x, "y");
+  EXPECT_TRUE(extract(scope.graph(), {y}, {}, {x}, {Shape(2)}).has_one_device);
+  const DeviceScope other("cpu:1");
+  sqrt(x, "unneeded");
+  EXPECT_FALSE(extract(scope.graph(), {y}, {}, {x}, {Shape(2)}).has_one_device);
+}
+
 TEST(extract, refuses_a_placeholder_without_value) {
   GraphScope scope;
   const Tensor x = placeholder({2}, f32, "x"), y = exp(x, "y");

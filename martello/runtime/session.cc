@@ -10,6 +10,10 @@
 
 namespace martello {
 
+Fetches::Fetches(const TensorList& l, SourceLine line) {
+  for (const Tensor& t : l) list_.emplace_back(t, line);
+}
+
 Session::Session(Graph graph, SessionOptions options)
     : impl_(std::make_shared<Impl>(std::move(graph), std::move(options))) {}
 Session::~Session() = default;

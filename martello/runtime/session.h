@@ -46,9 +46,7 @@ class Fetches {
     else list_.emplace_back(std::forward<F>(f), line);
   }
   Fetches(std::vector<Fetch> f) : list_(std::move(f)) {}
-  Fetches(const TensorList& l, SourceLine line = SourceLine::current()) {
-    for (const Tensor& t : l) list_.emplace_back(t, line);
-  }
+  Fetches(const TensorList& l, SourceLine line = SourceLine::current());
   const std::vector<Fetch>& list() const { return list_; }
 
  private:

@@ -51,6 +51,8 @@ Shape Shape::without_symbols() const {
   return shape;
 }
 
+void Shape::push_back(int64_t symbolic_dim) { dims_.push_back(symbolic_dim); }
+
 Shape Shape::with(int i, int64_t symbolic_dim) const {
   const int axis = normalized_axis(i, rank());
   MARTELLO_CHECK(axis >= 0, "[shape] dimension ", i, " is out of range for ", *this, ", which has rank ", rank(), ".");

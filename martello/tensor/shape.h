@@ -36,7 +36,7 @@ class Shape {
   Shape without_symbols() const;
   Shape with(int i, int64_t symbolic_dim) const;
   Shape slice(int begin, int end) const;  // dimensions [begin, end)
-  void push_back(int64_t symbolic_dim) { dims_.push_back(symbolic_dim); }
+  void push_back(int64_t symbolic_dim);
 
  private:
   std::vector<int64_t> dims_;

@@ -4,6 +4,8 @@
 #include <martello/base/log.h>
 #include <martello/graph/build_context.h>
 
+#include <optional>
+
 namespace martello {
 namespace {
 
@@ -77,6 +79,12 @@ void TowerContext::check_options(SourceLine) const {
                  options_.variable_scope, "') but is opened under reuse=", reuse, ". Open it under Reuse::no.");
 }
 
+struct TowerContext::Scopes {
+  std::optional<VariableScope> variables;
+  std::optional<NameScope> names;
+  std::optional<VariableGetterScope> getter;
+};
+
 void TowerContext::open_scopes(SourceLine line) {
   auto& context = internal::get_build_context("tower", name_, line);
   if (name_.empty()) {
@@ -87,11 +95,12 @@ void TowerContext::open_scopes(SourceLine line) {
     MARTELLO_CHECK(unique == name_, "[tower '", name_, "'] this graph has a name scope '", name_,
                    "' already: looking up a tensor by name would find that one's. Use a different tower name.");
   }
-  variable_scope_.emplace(options_.variable_scope, Reuse::inherit, line);
-  if (!name_.empty()) name_scope_.emplace(name_ + "/", line);
+  scopes_ = make_owned<Scopes>();
+  scopes_->variables.emplace(options_.variable_scope, Reuse::inherit, line);
+  if (!name_.empty()) scopes_->names.emplace(name_ + "/", line);
   if (has_own_variables_) return;
   // At the variable's own line, not when the tower ends.
-  getter_.emplace([this](const NextGetter& next, const std::string& full_name, const VariableOptions& options) {
+  scopes_->getter.emplace([this](const NextGetter& next, const std::string& full_name, const VariableOptions& options) {
     const bool exists = graph_.find_operation(full_name).has_value();
     MARTELLO_CHECK(exists || !options.trainable, "[get_variable '", full_name, "'] tower '", name_,
                    "' shares the variables of another tower and cannot make trainable ones. Build the same model in "

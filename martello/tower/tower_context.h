@@ -1,8 +1,8 @@
 #pragma once
+#include <martello/base/owned.h>
 #include <martello/graph/collections.h>
 #include <martello/ops/variable.h>
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,9 +73,8 @@ class TowerContext {
   TowerOptions options_;
   bool has_own_variables_;
   Collections before_;  // as they were on entry
-  std::optional<VariableScope> variable_scope_;
-  std::optional<NameScope> name_scope_;
-  std::optional<VariableGetterScope> getter_;
+  struct Scopes;
+  Owned<Scopes> scopes_;
 };
 
 // The tower that is being built on this thread in the current graph. get_ throws when there is none; `asker` is who

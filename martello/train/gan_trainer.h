@@ -29,7 +29,7 @@ class GANModelDesc {
 // Every step updates generator and discriminator on the same datapoint.
 class GANTrainer : public MultiCostTrainer {
  public:
-  GANTrainer(Ref<InputSource> input, Ref<GANModelDesc> model, Ref<ParallelMode> mode = OneTower(),
+  GANTrainer(Ref<InputSource> input, Ref<GANModelDesc> model, Ref<ParallelMode> mode = one_tower(),
              SourceLine line = SourceLine::current());
 };
 

@@ -40,7 +40,7 @@ enum class Updates : uint8_t {
 
 class MultiCostTrainer : public TowerTrainer {
  public:
-  explicit MultiCostTrainer(Ref<ParallelMode> mode = OneTower(), Updates updates = Updates::one_run);
+  explicit MultiCostTrainer(Ref<ParallelMode> mode = one_tower(), Updates updates = Updates::one_run);
 
   // Once.
   void setup_graph(std::vector<TensorSpec> signature, Ref<InputSource> input, CostsFn get_costs,

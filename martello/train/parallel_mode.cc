@@ -28,9 +28,13 @@ void check_same_gradients(const std::vector<GradVars>& by_tower, const std::vect
   }
 }
 
+std::vector<TowerSpec> OneTower::towers() const { return {{.device = device_}}; }
+
 Operation OneTower::apply(const std::vector<GradVars>& by_tower, Optimizer& optimizer, Name name) {
   MARTELLO_ASSERT(by_tower.size() == 1, "one tower, ", by_tower.size(), " lists of gradients.");
   return optimizer.apply_gradients(by_tower[0], name);
 }
+
+Ref<ParallelMode> one_tower() { return OneTower(); }
 
 }  // namespace martello

@@ -33,12 +33,15 @@ class ParallelMode {
 class OneTower : public ParallelMode {
  public:
   explicit OneTower(std::string device = "") : device_(std::move(device)) {}
-  std::vector<TowerSpec> towers() const override { return {{.device = device_}}; }
+  std::vector<TowerSpec> towers() const override;
   Operation apply(const std::vector<GradVars>& by_tower, Optimizer& optimizer, Name name) override;
 
  private:
   std::string device_;
 };
+
+// OneTower(), made where only its users pay for it.
+Ref<ParallelMode> one_tower();
 
 // Throws unless all towers have gradients of the same variables, in the same order (rule 1 of tower functions).
 void check_same_gradients(const std::vector<GradVars>& by_tower, const std::vector<TowerSpec>& towers);

@@ -34,6 +34,8 @@ SingleCostTrainer::SingleCostTrainer(Ref<ParallelMode> mode) : mode_(checked(std
 SingleCostTrainer::SingleCostTrainer(TrainConfig config, Ref<ParallelMode> mode)
     : TowerTrainer(std::move(config)), mode_(checked(std::move(mode))) {}
 
+SimpleTrainer::SimpleTrainer(TrainConfig config) : SingleCostTrainer(std::move(config), one_tower()) {}
+
 std::vector<std::string> SingleCostTrainer::devices() const { return devices_of(*mode_); }
 
 void SingleCostTrainer::setup_graph(std::vector<TensorSpec> signature, Ref<InputSource> input, CostFn get_cost,

@@ -9,7 +9,7 @@ using OptimizerFn = std::function<OptimizerRef()>;
 // Minimizes one cost by gradients, in any parallel mode.
 class SingleCostTrainer : public TowerTrainer {
  public:
-  explicit SingleCostTrainer(Ref<ParallelMode> mode = OneTower());
+  explicit SingleCostTrainer(Ref<ParallelMode> mode = one_tower());
   SingleCostTrainer(TrainConfig config, Ref<ParallelMode> mode);
 
   // Once. Every tower takes tensors of its own from `input`; get_optimizer is called once, in the first tower.
@@ -33,7 +33,7 @@ class SingleCostTrainer : public TowerTrainer {
 class SimpleTrainer : public SingleCostTrainer {
  public:
   SimpleTrainer() = default;
-  explicit SimpleTrainer(TrainConfig config) : SingleCostTrainer(std::move(config), OneTower()) {}
+  explicit SimpleTrainer(TrainConfig config);
 };
 
 // Steps that run hooks and advance global_step, and nothing else. A graph is optional.
