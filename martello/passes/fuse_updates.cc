@@ -1,6 +1,7 @@
 // A gradient that only its update needs, as the product that it is:
 //   %g = matmul(%a, %b) {transpose_a=true}  optimizer_update(..., %g, ...)  =>  optimizer_update(..., %a, %b, ...)
 // See Note [Updates by products].
+#include <martello/graph/kernel_choice.h>
 #include <martello/ops/internal/update_product.h>
 #include <martello/ops/matmul.h>
 #include <martello/passes/internal/fuse.h>
@@ -57,9 +58,10 @@ bool take_products(PlanGraph& plan, const FuseContext& context, OpNode& update) 
 
 }  // namespace
 
-// An update keeps all other runs from the variables, which towers that train at their own pace would notice.
+// An update keeps all other runs from the variables, which towers that train at their own pace would notice. And where
+// products are chosen by timing, the choice may be another than ours, with other bits.
 bool fuse_updates(PlanGraph& plan) {
-  if (!plan.has_one_device) return false;
+  if (!plan.has_one_device || KernelChooserScope::wants_all()) return false;
   const FuseContext context(plan);
   bool changed = false;
   for (OpNode* node : context.order())

@@ -1,3 +1,4 @@
+#include <martello/graph/kernel_choice.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/passes/internal/fuse.h>
 #include <martello/passes/internal/pass_test.h>
@@ -73,6 +74,14 @@ TEST_F(FuseUpdates, keep_gradients_of_a_graph_with_several_devices) {
   PlanGraph plan = plan_of(text, {});
   plan.has_one_device = false;
   EXPECT_FALSE(internal::fuse_updates(plan));
+}
+TEST_F(FuseUpdates, keep_products_that_may_be_chosen_by_timing) {
+  struct Chooser : KernelChooser {
+    bool wants_all() const override { return true; }
+    size_t choose(const KernelPlan&, std::span<const KernelCandidate>) override { return 0; }
+  } chooser;
+  const KernelChooserScope scope(&chooser);
+  expect_kept(kProduct + update("%g, %v", ""));
 }
 TEST_F(FuseUpdates, keep_rules_that_look_twice) {
   const std::string text = kProduct + R"(

@@ -191,10 +191,6 @@ class Extraction {
   std::unordered_map<const OpNode*, OpNode*> nodes_;
 };
 
-}  // namespace
-
-namespace {
-
 bool has_one_device(const Graph& graph) {
   const auto& nodes = graph.impl().nodes;
   return std::all_of(nodes.begin(), nodes.end(), [&](const auto& node) { return node->device == nodes[0]->device; });
