@@ -26,6 +26,8 @@ PoolAxes pool_axes(const std::string& where, const PoolAttrs& a, int64_t height,
     MARTELLO_CHECK(a.padding.before(axis) < a.size[axis] && a.padding.after(axis) < a.size[axis], where, "padding ",
                    a.padding, " (top, bottom, left, right) must be smaller than the size ", a.size,
                    ": a window would see nothing else.");
+  MARTELLO_CHECK(height != 0 && width != 0, where, "an image of height ", height, " and width ", width,
+                 " has no pixels: windows would see padding only. Give at least one.");
   const Size2 stride(a.stride.h == 0 ? a.size.h : a.stride.h, a.stride.w == 0 ? a.size.w : a.stride.w);
   return {window_axis(where, 0, height, a.size.h, stride, 1, a.padding),
           window_axis(where, 1, width, a.size.w, stride, 1, a.padding)};

@@ -194,6 +194,17 @@ OP_REFUSES(max_pool, a_window_of_padding,
              max_pool(placeholder({2, 3, 4, 5}, f32, "x"), {.size = 2, .padding = {2, 0, 0, 0}});
            },
            {"max_pool", "padding [2, 0, 0, 0]", "[2, 2]"})
+OP_REFUSES(max_pool, images_without_pixels,
+           [] {
+             max_pool(placeholder({4, 2, 0, 0}, f32, "x"),
+                      {.size = 2, .padding = {1, 1, 1, 1}, .data_format = DataFormat::nchw});
+           },
+           {"max_pool", "height 0 and width 0", "no pixels"})
+OP_REFUSES(avg_pool, images_without_pixels,
+           [] {
+             avg_pool(placeholder({4, 5, 0, 2}, f32, "x"), {.size = 2, .padding = {1, 1, 1, 1}});
+           },
+           {"avg_pool", "height 5 and width 0", "no pixels"})
 OP_REFUSES(max_pool, a_negative_stride,
            [] {
              max_pool(placeholder({2, 3, 4, 5}, f32, "x"), {.stride = -1});
