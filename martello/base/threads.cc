@@ -38,7 +38,7 @@ constexpr int64_t kChunksToHelp = 4;
 constexpr int64_t kMostHelped = 8;  // threads one thread looks after
 
 // A thread's chunks, the next of which a helper may take as well.
-struct alignas(64) Share {
+struct alignas(64) OpenShare {
   int64_t begin, end;
   std::atomic<int64_t> taken;
 };
@@ -52,7 +52,7 @@ struct Region {
   void* context;
   ChunkOrder order;
   int64_t count, helped;  // shares, and how many others' a thread takes chunks of
-  std::array<Share, kMostShares> shares;
+  std::array<OpenShare, kMostShares> shares;
   [[maybe_unused]] char fork;
   [[maybe_unused]] char join;
 };
@@ -69,7 +69,7 @@ MARTELLO_NO_TSAN void release([[maybe_unused]] char* mark) {
 #endif
 }
 
-MARTELLO_NO_TSAN void run_chunks(Region& region, int thread, Share& share) noexcept {
+MARTELLO_NO_TSAN void run_chunks(Region& region, int thread, OpenShare& share) noexcept {
   const int64_t count = share.end - share.begin;
   if (share.taken.load(std::memory_order_relaxed) >= count) return;
   for (int64_t i; (i = share.taken.fetch_add(1, std::memory_order_relaxed)) < count;)
@@ -90,7 +90,7 @@ MARTELLO_NO_TSAN void run_share(void* region_pointer) noexcept {
 MARTELLO_NO_TSAN void set_shares(Region& region, int64_t chunks) {
   const int64_t least = chunks / region.count, rest = chunks % region.count;
   for (int64_t i = 0, begin = 0; i < region.count; ++i) {
-    Share& share = region.shares[i];
+    OpenShare& share = region.shares[i];
     share.begin = begin;
     share.end = begin += least + (i < rest ? 1 : 0);
     share.taken.store(0, std::memory_order_relaxed);

@@ -68,4 +68,23 @@ void parallel_for(int threads, int64_t chunks, F&& body, ChunkOrder order = Chun
       const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 
+// A part of [0, count) that a thread runs by itself.
+struct Share {
+  int64_t first, last;
+  // Part i of `parts`, as even as can be.
+  static Share of(int64_t count, int64_t i, int64_t parts) {
+    const int64_t least = count / parts, rest = count % parts;
+    const auto begin = [&](int64_t part) { return part * least + (part < rest ? part : rest); };
+    return {begin(i), begin(i + 1)};
+  }
+};
+
+// Calls body(thread, parts) once for each of `threads` parts, which the body cuts by Share::of, so that kernels which
+// follow each other, as those of a layer's weights, cut them in the same places. For short work where what moves to
+// another core costs its way there and back, and so no thread takes over another's part. No result may depend on it.
+template <class F>
+void parallel_shares(int threads, F&& body) {
+  parallel_for(threads, threads, [&](int64_t i) { body(static_cast<int>(i), threads); });
+}
+
 }  // namespace martello

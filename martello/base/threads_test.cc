@@ -50,6 +50,37 @@ TEST(ParallelFor, uses_more_than_one_thread) {
   EXPECT_EQ(arrived, 2);
 }
 
+TEST(Share, parts_are_even_and_cover_all) {
+  for (int64_t count : {0, 1, 2, 7, 16, 1000})
+    for (int64_t parts : {1, 2, 3, 8}) {
+      int64_t at = 0;
+      for (int64_t i = 0; i < parts; ++i) {
+        const Share share = Share::of(count, i, parts);
+        EXPECT_EQ(share.first, at);
+        EXPECT_LE(share.last - share.first - count / parts, 1);
+        EXPECT_GE(share.last, share.first + count / parts);
+        at = share.last;
+      }
+      EXPECT_EQ(at, count);
+    }
+}
+
+TEST(ParallelShares, each_is_run_once_also_within_a_region) {
+  for (int threads : {1, 2, 5}) {
+    std::vector<int> count(static_cast<size_t>(threads));
+    parallel_shares(threads, [&](int thread, int parts) {
+      EXPECT_EQ(parts, threads);
+      ++count[static_cast<size_t>(thread)];
+    });
+    EXPECT_EQ(count, once(threads));
+    std::vector<int> nested(static_cast<size_t>(threads * threads));
+    parallel_shares(threads, [&](int outer, int) {
+      parallel_shares(threads, [&](int inner, int) { ++nested[static_cast<size_t>(outer * threads + inner)]; });
+    });
+    EXPECT_EQ(nested, once(threads * threads));
+  }
+}
+
 TEST(ParallelFor, gives_each_thread_one_contiguous_share) {
   constexpr int kThreads = 4;
   std::vector<std::thread::id> owner(10);

@@ -7,6 +7,8 @@
 #include <martello/ops/internal/integer_matmul.h>
 #include <martello/ops/internal/large_gemm.h>
 #include <martello/ops/internal/matmul_plan.h>
+#include <martello/ops/internal/short_gemm.h>
+#include <martello/ops/internal/split_gemm.h>
 #include <martello/ops/matmul.h>
 
 #include <algorithm>
@@ -146,8 +148,9 @@ Kernel own_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Matmul
   return kernel.scratch(checked_add(wide.bytes(), loops.scratch_bytes()));
 }
 
-Kernel large_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags) {
-  const internal::LargeGemm whole(sizes, flags, plan.threads);
+// Loops for the planned k, and others for fewer rows.
+template <class Whole>
+Kernel whole_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags, const Whole& whole) {
   const OwnGemm<float> part(sizes, flags);
   Kernel kernel([=, rows = RunRows(plan, flags)](const KernelRun& run) {
     const int64_t k = rows.begin(run);
@@ -188,7 +191,7 @@ Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Ma
 // y is f32, its factors are too or bf16. The best by fixed rules first.
 std::vector<KernelCandidate> f32_candidates(const KernelPlan& plan, const MatmulSizes& sizes,
                                             const MatmulFlags& flags) {
-  using internal::UprightA;
+  using internal::LargeGemm, internal::ShortGemm, internal::SplitGemm, internal::UprightA;
   const bool has_library = plan.in[0].dtype == f32 || onednn::has_bf16(), is_empty = sizes.multiplications() == 0;
   const auto own = [=, &plan] { return own_kernel<OwnGemm<float>>(plan, sizes, flags); };
   const auto library = [=, &plan](bool is_upright) {
@@ -203,8 +206,13 @@ std::vector<KernelCandidate> f32_candidates(const KernelPlan& plan, const Matmul
   if (sizes.multiplications() > internal::kSmallProduct) std::swap(list[0], list[1]);
   if (UprightA::is_possible(sizes, flags))
     list.push_back({is_upright ? "oneDNN" : "oneDNN over an upright a", library(!is_upright)});
-  if (plan.in[0].dtype == f32 && internal::LargeGemm::is_faster(sizes))
-    list.insert(list.begin(), {"own in panels", [=, &plan] { return large_kernel(plan, sizes, flags); }});
+  if (plan.in[0].dtype != f32) return list;
+  const auto put_first = [&](const char* name, const auto& loops) {
+    list.insert(list.begin(), {name, [=, &plan] { return whole_kernel(plan, sizes, flags, loops); }});
+  };
+  if (LargeGemm::is_faster(sizes, flags)) put_first("own in panels", LargeGemm(sizes, flags, plan.threads));
+  else if (ShortGemm::is_faster(sizes, flags)) put_first("own by rows", ShortGemm(sizes));
+  else if (SplitGemm::is_faster(sizes, flags)) put_first("own in halves", SplitGemm(sizes, flags));
   return list;
 }
 

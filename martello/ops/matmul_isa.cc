@@ -126,8 +126,8 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   MARTELLO_UNROLL
   for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
   for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : out.load(y + i * t.y_row, v);
-  // A wide y lies in no cache: its lines arrive while the sums are made.
-  if (block.is_first && t.y_row > kPanel<T>) {
+  // Lines of y that lie in no cache, or in another core's, arrive while the sums are made.
+  if (block.is_first) {
     MARTELLO_UNROLL
     for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
     for (int v = 0; v < Vecs; ++v) __builtin_prefetch(y + i * t.y_row + v * Vec<T>::kLanes, 1);

@@ -16,11 +16,13 @@ LargeGemm::LargeGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int thr
   depth_ = ceil_div(sizes.k, ceil_div(sizes.k, kMostDepth));
 }
 
-bool LargeGemm::is_faster(const MatmulSizes& s) {
+bool LargeGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
   constexpr double kLarge = 1 << 28;
-  constexpr int64_t kNarrow = 128;
-  return cpu::host_isa() == cpu::Isa::v4 && is_possible(s) && s.multiplications() > kLarge && s.m >= kNarrow &&
-         s.n >= kNarrow && s.k >= kNarrow;
+  constexpr int64_t kNarrow = 128, kFewest = 16, kMost = 96;
+  if (cpu::host_isa() != cpu::Isa::v4 || !is_possible(s)) return false;
+  const bool is_large = s.multiplications() > kLarge && s.m >= kNarrow && s.n >= kNarrow && s.k >= kNarrow;
+  const bool has_few_rows = flags.transpose_b && !flags.transpose_a && s.m >= kFewest && s.m <= kMost;
+  return is_large || (has_few_rows && is_large_matrix(s.n, s.k));
 }
 
 int64_t LargeGemm::room_bytes() const {

@@ -46,6 +46,11 @@ double MatmulSizes::multiplications() const {
   return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batches);
 }
 
+bool is_large_matrix(int64_t rows, int64_t columns) {
+  constexpr int64_t kNarrow = 128, kLarge = 1 << 17;
+  return rows >= kNarrow && columns >= kNarrow && rows >= ceil_div(kLarge, columns);
+}
+
 MatmulSizes::Offsets MatmulSizes::offsets(int64_t i) const {
   Offsets at{0, 0, i * m * n};
   for (size_t d = batch.size(); d-- > 0;) {

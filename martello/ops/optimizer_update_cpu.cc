@@ -5,6 +5,7 @@
 #include <martello/ops/internal/update_scalars.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace martello {
 namespace {
@@ -12,21 +13,29 @@ namespace {
 using internal::UpdateLayout;
 using internal::UpdateProduct;
 
-constexpr int64_t kChunk = 16384;  // elements; a fixed cut, so that threads change nothing
+constexpr int64_t kChunk = 16384;  // elements
 
 // A piece of one variable.
 struct Chunk {
   int variable;
   int64_t begin, count;
+  // What a thread has of it. No line of memory is cut.
+  Chunk share(int thread, int threads) const {
+    constexpr int64_t kLine = 16;
+    const Share lines = Share::of(ceil_div(count, kLine), thread, threads);
+    const int64_t first = std::min(count, lines.first * kLine), last = std::min(count, lines.last * kLine);
+    return {variable, begin + first, last - first};
+  }
 };
 
-std::vector<Chunk> cut(const KernelPlan& plan, const UpdateLayout& layout) {
+// Pieces of at most so many elements.
+std::vector<Chunk> cut(const KernelPlan& plan, const UpdateLayout& layout, int64_t most) {
   std::vector<Chunk> chunks;
   for (int64_t v = 0; v < layout.count; ++v) {
     if (layout.is_product(v)) continue;
     const int64_t n = plan.in[static_cast<size_t>(layout.variable(v))].shape.num_elements();
-    for (int64_t begin = 0; begin < n; begin += kChunk)
-      chunks.push_back({static_cast<int>(v), begin, std::min(kChunk, n - begin)});
+    for (int64_t begin = 0; begin < n; begin += most)
+      chunks.push_back({static_cast<int>(v), begin, std::min(most, n - begin)});
   }
   return chunks;
 }
@@ -39,11 +48,11 @@ struct Update {
   DType rate_dtype;
   std::vector<Chunk> chunks;
 
-  explicit Update(const KernelPlan& plan)
+  Update(const KernelPlan& plan, int64_t most)
       : attrs(plan.attrs<OptimizerUpdateAttrs>()),
         layout(attrs, false),
         rate_dtype(plan.in[0].dtype),
-        chunks(cut(plan, layout)) {}
+        chunks(cut(plan, layout, most)) {}
 
   double decay(const Chunk& c) const {
     return attrs.weight_decay.empty() ? 0 : attrs.weight_decay[static_cast<size_t>(c.variable)];
@@ -58,6 +67,12 @@ struct Update {
     s.count = c.count;
     s.constants = constants;
     return s;
+  }
+
+  int64_t elements() const {
+    int64_t n = 0;
+    for (const Chunk& c : chunks) n += c.count;
+    return n;
   }
 
   // body(chunk index, chunk)
@@ -78,7 +93,9 @@ std::vector<UpdateProduct> products_of(const KernelPlan& plan, const UpdateLayou
 
 template <class T>
 Kernel one_pass(const KernelPlan& plan) {
-  Update<T> u(plan);
+  // Whole variables, of which every thread has its share: see Note [Short products].
+  Update<T> u(plan, std::numeric_limits<int64_t>::max() / 2);
+  const bool is_small = u.elements() <= kChunk;
   const auto products = products_of(plan, u.layout);
   int64_t scratch = 0;
   for (const UpdateProduct& p : products) scratch = std::max(scratch, p.scratch_bytes());
@@ -92,7 +109,10 @@ Kernel one_pass(const KernelPlan& plan) {
       span.constants.keep = static_cast<T>(1 - rate * u.decay(c));
       return span;
     };
-    u.each_chunk(run, [&](size_t, const Chunk& c) { sweep(span_of(c)); });
+    parallel_shares(is_small ? 1 : run.threads, [&](int thread, int threads) {
+      const cpu::FlushDenormals flush;
+      for (const Chunk& c : u.chunks) sweep(span_of(c.share(thread, threads)));
+    });
     if constexpr (std::is_same_v<T, float>)
       for (const UpdateProduct& p : products) p.run(run, sweep, span_of({p.variable(), 0, 0}));
   });
@@ -116,7 +136,7 @@ void find_trust(const std::vector<Chunk>& chunks, cpu::LambNorms* norms, double*
 // First the slots and the norms, then the weights.
 template <class T>
 Kernel two_passes(const KernelPlan& plan) {
-  Update<T> u(plan);
+  Update<T> u(plan, kChunk);  // a fixed cut: norms are sums of its sums
   const int64_t bytes = checked_add(checked_mul(static_cast<int64_t>(u.chunks.size()), sizeof(cpu::LambNorms)),
                                     checked_mul(u.layout.count, sizeof(double)));
   Kernel kernel([u](const KernelRun& run) {

@@ -55,7 +55,7 @@ bool UpdateProduct::is_chosen(const Shape& a, const Shape& b) {
   const TensorSpec in[] = {{.shape = a, .dtype = f32}, {.shape = b, .dtype = f32}};
   const TensorSpec out[] = {{.shape = Shape(a[1], b[1]), .dtype = f32}};
   const MatmulSizes sizes(KernelPlan{.op = {}, .in = in, .out = out}, kFlags);
-  return LargeGemm::is_faster(sizes) && sizes.k <= LargeGemm::kMostDepth;
+  return LargeGemm::is_faster(sizes, kFlags) && sizes.k <= LargeGemm::kMostDepth;
 }
 
 UpdateProduct::UpdateProduct(const KernelPlan& plan, const UpdateLayout& layout, int variable)

@@ -29,8 +29,9 @@ class LargeGemm {
 
   LargeGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int threads);
 
-  // Where it beats the library: large f32 matrices, none of them narrow, at the level that has been measured.
-  static bool is_faster(const MatmulSizes& sizes);
+  // Where it beats the library: large f32 matrices, none of them narrow, at the level that has been measured. And where
+  // it is as fast and gives each thread a share of a layer's matrix: few rows times a large transposed one.
+  static bool is_faster(const MatmulSizes& sizes, const MatmulFlags& flags);
   static bool is_possible(const MatmulSizes& sizes) { return sizes.batch.empty() && sizes.k > 0; }
 
   int64_t scratch_bytes() const;

@@ -38,6 +38,9 @@ struct MatmulSizes {
 // number of threads nor the level may change bits.
 inline constexpr double kSmallProduct = 1 << 18;
 
+// As large as that of a layer: from here on it counts which core has which part of it. See Note [Split products].
+bool is_large_matrix(int64_t rows, int64_t columns);
+
 // By oneDNN: inputs of f32 or bf16, bias and y of f32.
 onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags);
 

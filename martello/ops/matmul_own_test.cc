@@ -1,8 +1,14 @@
 #include <gtest/gtest.h>
+#include <martello/kernel/cpu/isa.h>
 #include <martello/ops/internal/large_gemm.h>
+#include <martello/ops/internal/short_gemm.h>
+#include <martello/ops/internal/split_gemm.h>
+#include <martello/ops/matmul.h>
 #include <martello/tensor/buffer.h>
 #include <martello/testing/op_test.h>
+#include <martello/testing/run_kernel.h>
 
+#include <array>
 #include <cmath>
 
 namespace martello::internal {
@@ -24,27 +30,34 @@ struct Product {
         b(randn(flags.transpose_b ? Shape(n, k) : Shape(k, n), 2).cast(f32)),
         bias(randn({n}, 3).cast(f32)) {}
 
-  // Every element one chain of fused multiply-adds along k.
-  HostTensor chains() const {
+  // Every element one chain of fused multiply-adds along k, which begins at its middle where a column says so.
+  HostTensor chains(int64_t from_middle = 0) const {
     HostTensor y({m, n}, f32);
     const float *x = a.data<float>().data(), *w = b.data<float>().data();
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
         float sum = 0;
-        for (int64_t p = 0; p < k; ++p)
+        for (int64_t step = 0; step < k; ++step) {
+          const int64_t p = (step + (j < from_middle ? (k + 1) / 2 : 0)) % k;
           sum =
               std::fma(x[flags.transpose_a ? p * m + i : i * k + p], w[flags.transpose_b ? j * k + p : p * n + j], sum);
+        }
         if (flags.has_bias) sum += bias.data<float>()[static_cast<size_t>(j)];
         y.mutable_data<float>()[static_cast<size_t>(i * n + j)] = flags.relu ? std::max(sum, 0.0F) : sum;
       }
     return y;
   }
 
-  // As planned for `threads`, run with `given` of them.
-  HostTensor panels(int threads, int given) const {
+  MatmulSizes sizes() const {
     const TensorSpec in[] = {{a.shape(), f32}, {b.shape(), f32}, {bias.shape(), f32}}, out[] = {{Shape(m, n), f32}};
-    const KernelPlan plan{{"test", "matmul"}, in, out, nullptr, threads};
-    const LargeGemm gemm(MatmulSizes(plan, flags), flags, threads);
+    return MatmulSizes({{"test", "matmul"}, in, out, nullptr, 1}, flags);
+  }
+
+  // As planned for `threads`, run with `given` of them.
+  HostTensor panels(int threads, int given) const { return run(LargeGemm(sizes(), flags, threads), given); }
+
+  template <class Gemm>
+  HostTensor run(const Gemm& gemm, int given) const {
     HostTensor y = HostTensor::full({m, n}, f32, NAN);
     RunTensor inputs[3], outputs[] = {{y.mutable_raw(), m * n, m}};
     const HostTensor* const tensors[] = {&a, &b, &bias};
@@ -83,6 +96,45 @@ TEST(matmul_large, is_a_chain_per_element_whatever_the_shares) {
 TEST(matmul_large, takes_fewer_threads_than_planned) {
   const Product product(30, 100, 50, {});
   EXPECT_TRUE(product.panels(4, 2).same_bits(product.chains()));
+}
+
+// Shares that end within a half, threads without one, halves of different widths.
+TEST(matmul_split, sums_of_the_left_half_begin_in_the_middle) {
+  const int64_t sizes[][3] = {{1, 1, 1}, {5, 16, 2}, {7, 33, 31}, {40, 300, 77}, {64, 256, 100}, {3, 130, 2100}};
+  for (const auto& [m, n, k] : sizes)
+    for (const MatmulFlags& flags : {MatmulFlags{}, MatmulFlags{.has_bias = true, .relu = true}}) {
+      const Product product(m, n, k, flags);
+      const HostTensor expected = product.chains((n + 31) / 32 * 16);
+      for (int threads : {1, 2, 3, 4, 16})
+        EXPECT_TRUE(product.run(SplitGemm(product.sizes(), flags), threads).same_bits(expected))
+            << m << "x" << n << "x" << k << " " << flags.has_bias << " " << threads << " threads";
+    }
+}
+TEST(matmul_short, is_a_chain_per_element_whatever_the_shares) {
+  constexpr MatmulFlags kFlags{.transpose_a = true};
+  const int64_t sizes[][3] = {{1, 1, 1}, {7, 5, 30}, {150, 200, 30}, {61, 130, 64}, {49, 66, 1100}};
+  for (const auto& [m, n, k] : sizes) {
+    const Product product(m, n, k, kFlags);
+    for (int threads : {1, 2, 3, 16})
+      EXPECT_TRUE(product.run(ShortGemm(product.sizes()), threads).same_bits(product.chains()))
+          << m << "x" << n << "x" << k << " " << threads << " threads";
+  }
+}
+
+// At the level that has been measured, they are what a layer for a small batch uses, and give the same bits with any
+// number of threads.
+TEST(matmul_split, layers_of_small_batches_keep_their_bits) {
+  const HostTensor x = randn({32, 500}, 1).cast(f32), w = randn({500, 300}, 2).cast(f32),
+                   dy = randn({32, 300}, 3).cast(f32);
+  const auto with_threads = [&](int threads) {
+    const auto product = [&](const HostTensor& a, const HostTensor& b, MatmulAttrs attrs) {
+      return testing::run_kernel(op_matmul, {a, b}, Attrs(attrs), {.threads = threads})[0];
+    };
+    return std::array{product(x, w, {}), product(x, dy, {.transpose_a = true}), product(dy, w, {.transpose_b = true})};
+  };
+  const auto one = with_threads(1), two = with_threads(2), four = with_threads(4);
+  if (cpu::host_isa() != cpu::Isa::v4) GTEST_SKIP() << "the library's products at other levels";
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(two[i].same_bits(one[i]) && four[i].same_bits(one[i])) << i;
 }
 
 }  // namespace martello::internal
