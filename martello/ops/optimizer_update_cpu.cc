@@ -69,12 +69,6 @@ struct Update {
     return s;
   }
 
-  int64_t elements() const {
-    int64_t n = 0;
-    for (const Chunk& c : chunks) n += c.count;
-    return n;
-  }
-
   // body(chunk index, chunk)
   template <class F>
   void each_chunk(const KernelRun& run, const F& body) const {
@@ -95,7 +89,6 @@ template <class T>
 Kernel one_pass(const KernelPlan& plan) {
   // Whole variables, of which every thread has its share: see Note [Short products].
   Update<T> u(plan, std::numeric_limits<int64_t>::max() / 2);
-  const bool is_small = u.elements() <= kChunk;
   const auto products = products_of(plan, u.layout);
   int64_t scratch = 0;
   for (const UpdateProduct& p : products) scratch = std::max(scratch, p.scratch_bytes());
@@ -109,7 +102,7 @@ Kernel one_pass(const KernelPlan& plan) {
       span.constants.keep = static_cast<T>(1 - rate * u.decay(c));
       return span;
     };
-    parallel_shares(is_small ? 1 : run.threads, [&](int thread, int threads) {
+    parallel_shares(run.threads, [&](int thread, int threads) {
       const cpu::FlushDenormals flush;
       for (const Chunk& c : u.chunks) sweep(span_of(c.share(thread, threads)));
     });
