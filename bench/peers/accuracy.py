@@ -10,7 +10,7 @@ accuracy.json in the build folder.
 import argparse, statistics, sys
 from pathlib import Path
 
-from report import HERE, ROOT, Failed, environment, json_lines, machine, versions, write
+from report import Failed, HERE, ROOT, commit, environment, json_lines, machine, versions, write
 
 SECONDS = 3600  # for one seed
 
@@ -74,7 +74,7 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--save", metavar="NAME")
     args, rows = parser.parse_args(), {"martello": [], "torch": []}
-    origin = f"{machine()}; {args.threads} threads; {versions({'torch'})}."
+    origin = f"{machine()}, commit {commit()}; {args.threads} threads; {versions({'torch'})}."
     for program, command, count in commands(args):
         for seed in range(1, count + 1):
             try:

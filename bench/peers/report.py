@@ -54,12 +54,15 @@ def json_lines(command, env, seconds):
 
 def machine():
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
+
+
+def commit():
     git = ["git", "-C", str(ROOT)]
-    commit = subprocess.run(git + ["rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    name = subprocess.run(git + ["rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     changed = subprocess.run(git + ["status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results"],
                              capture_output=True, text=True).stdout
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, " \
-           f"commit {commit}{' with changes' if changed else ''}"
+    return name + (" with changes" if changed else "")
 
 
 def versions(wanted):

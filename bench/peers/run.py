@@ -12,13 +12,13 @@ in bf16 with ours in f32 and with PyTorch under autocast.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
 to peers.md and peers.json in the build folder. With `--add` the rounds are further ones of what is saved there, for works
-whose first rounds were disturbed: all programs of such a work run again, and the best of all rounds counts. The exit
-status is 1 when a bar is missed or could not be checked.
+whose first rounds were disturbed: all programs of such a work run again, the best of all rounds counts, and the table
+names all commits that rounds were measured at. The exit status is 1 when a bar is missed or could not be checked.
 """
 import argparse, json, os, resource, sys, time
 from pathlib import Path
 
-from report import HERE, ROOT, Failed, environment, json_lines, machine, versions, write
+from report import HERE, ROOT, Failed, commit, environment, json_lines, machine, versions, write
 
 WORKS_OF = {"keras": {"mlp", "mlp_trainer", "mnist", "cifar", "resnet50", "lstm"}, "tensorpack": {"mlp", "mlp_trainer", "mnist"}}
 OURS_F32 = "martello f32"
@@ -44,9 +44,10 @@ STATES = {"near": "cores share a cache", "far": "cores share no cache"}
 
 
 class Results:
-    def __init__(self, figures, failures):
+    def __init__(self, figures, failures, commits=()):
         self.figures = figures  # work -> program -> {"ms": [...], "memory_mb": [...], "state": [...]}
         self.failures = failures  # work -> program -> reason
+        self.commits = list(dict.fromkeys([*commits, commit()]))  # whose rounds are in it
 
     def works(self):
         return [w for w in BARS if w in self.figures or w in self.failures]
@@ -230,12 +231,14 @@ def folder_and_name(args):
     return (ROOT / "bench/results" if args.save else args.build), args.save or "peers"
 
 
-def save(results, args, origin):
+def save(results, args, packages):
     text = Table(results, args).text()
+    origin = f"{machine()}, commit{'s' if len(results.commits) > 1 else ''} {', '.join(results.commits)}; " \
+             f"{args.threads} threads; {packages}."
     head = f"# Training steps against peers\n\n{origin}\nConstant input, {args.precision}; times are the best of " \
            "all rounds of a program, memory is what the step adds to a process that has loaded its libraries.\n\n"
     folder, name = folder_and_name(args)
-    write(folder, name, head + text, {"figures": results.figures, "failures": results.failures})
+    write(folder, name, head + text, vars(results))
     return text, folder / f"{name}.md"
 
 
@@ -273,14 +276,13 @@ def main():
     args, start = arguments(), time.monotonic()
     results = first_results(args)
     packages = versions({"torch", "jax", "tensorflow_cpu", "tensorpack", "keras"})
-    origin = f"{machine()}; {args.threads} threads; {packages}."
     for number in range(1, args.rounds + 1):
         try:
             run_round(results, number, args)
         except KeyboardInterrupt:
-            say(f"interrupted; what there is: {save(results, args, origin)[1]}")
+            say(f"interrupted; what there is: {save(results, args, packages)[1]}")
             sys.exit(130)
-        text, path = save(results, args, origin)
+        text, path = save(results, args, packages)
         say(f"round {number}/{args.rounds} done after {(time.monotonic() - start) / 60:.0f} min: {path}")
     print(text)
     sys.exit(1 if Table(results, args).missed else 0)
