@@ -118,14 +118,13 @@ void keep(const Vec<T>* w, const T* ahead, T* kept) {
   }
 }
 
-template <class T, int Vecs, int Rows, bool Keeps, class Loaded, class Stored>
-void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, Vecs, Loaded> in,
-          Columns<T, Vecs, Stored> out) {
+template <class T, int Vecs, int Rows, bool Keeps, class Last>
+void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, Vecs, Last> columns) {
   Vec<T> sum[Rows][Vecs];
   T* y = block.y + row * t.y_row;
   MARTELLO_UNROLL
   for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
-  for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : out.load(y + i * t.y_row, v);
+  for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : columns.load(y + i * t.y_row, v);
   // Lines of y that lie in no cache, or in another core's, arrive while the sums are made.
   if (block.is_first) {
     MARTELLO_UNROLL
@@ -139,7 +138,7 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
     for (; p < last; ++p, a += t.a_column, b += block.b_row) {
       Vec<T> w[Vecs];
       MARTELLO_UNROLL
-      for (int v = 0; v < Vecs; ++v) w[v] = in.load(b, v);
+      for (int v = 0; v < Vecs; ++v) w[v] = columns.load(b, v);
       if constexpr (Keeps) keep<T, Vecs>(w, b + kAhead * block.b_row, block.kept + p * kPanel<T>);
       MARTELLO_UNROLL
       for (int i = 0; i < Rows; ++i) {
@@ -152,24 +151,24 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   const bool has_bias = block.is_last && block.bias, has_relu = block.is_last && t.relu;
   MARTELLO_UNROLL
   for (int v = 0; v < Vecs; ++v) {
-    const Vec<T> bias = has_bias ? out.load(block.bias, v) : Vec<T>(0);
+    const Vec<T> bias = has_bias ? columns.load(block.bias, v) : Vec<T>(0);
     MARTELLO_UNROLL
     for (int i = 0; i < Rows; ++i) {
       Vec<T> r = has_bias ? sum[i][v] + bias : sum[i][v];
       if (has_relu) r = max(r, Vec<T>(0));
-      out.store(y + i * t.y_row, v, r);
+      columns.store(y + i * t.y_row, v, r);
     }
   }
 }
 
 // A tile of `height` rows, at most Rows.
-template <class T, int Vecs, int Rows, bool Keeps, class Loaded, class Stored>
+template <class T, int Vecs, int Rows, bool Keeps, class Last>
 void tile_of(int64_t height, const GemmTask<T>& t, const Block<T>& block, int64_t row,
-             const Columns<T, Vecs, Loaded>& in, const Columns<T, Vecs, Stored>& out) {
+             const Columns<T, Vecs, Last>& columns) {
   if constexpr (Rows > 1) {
-    if (height < Rows) return tile_of<T, Vecs, Rows - 1, Keeps>(height, t, block, row, in, out);
+    if (height < Rows) return tile_of<T, Vecs, Rows - 1, Keeps>(height, t, block, row, columns);
   }
-  tile<T, Vecs, Rows, Keeps>(t, block, row, in, out);
+  tile<T, Vecs, Rows, Keeps>(t, block, row, columns);
 }
 
 // The fewest tiles that hold the rows, of heights as even as can be: a low tile waits for its loads.
@@ -179,32 +178,32 @@ int64_t next_height(int64_t rows) {
   return (rows + tiles - 1) / tiles;
 }
 
-template <class T, int Vecs, class Loaded, class Stored>
-void rows_of_panel(const GemmTask<T>& t, const Block<T>& block, int64_t row, Loaded loaded, Stored stored) {
-  const Columns<T, Vecs, Loaded> in{loaded};
-  const Columns<T, Vecs, Stored> out{stored};
+template <class T, int Vecs, class Last>
+void rows_of_panel(const GemmTask<T>& t, const Block<T>& block, int64_t row, const Columns<T, Vecs, Last>& columns) {
   while (row < t.last_row) {
     const int64_t height = next_height<Vecs>(t.last_row - row);
-    tile_of<T, Vecs, kTileRows<Vecs>, false>(height, t, block, row, in, out);
+    tile_of<T, Vecs, kTileRows<Vecs>, false>(height, t, block, row, columns);
     row += height;
   }
 }
 
-template <class T, int Vecs, class Loaded, class Stored>
-void keeping_rows_of_panel(const GemmTask<T>& t, const Block<T>& block, Loaded loaded, Stored stored) {
+template <class T, int Vecs, class Last>
+void keeping_rows_of_panel(const GemmTask<T>& t, const Block<T>& block, const Columns<T, Vecs, Last>& columns) {
   const int64_t height = next_height<Vecs>(t.last_row - t.first_row);
-  tile_of<T, Vecs, kTileRows<Vecs>, true>(height, t, block, t.first_row, Columns<T, Vecs, Loaded>{loaded},
-                                          Columns<T, Vecs, Stored>{stored});
+  tile_of<T, Vecs, kTileRows<Vecs>, true>(height, t, block, t.first_row, columns);
   Block<T> kept = block;
   kept.b = block.kept;
   kept.b_row = kPanel<T>;
-  rows_of_panel<T, Vecs>(t, kept, t.first_row + height, Whole{}, stored);
+  rows_of_panel(t, kept, t.first_row + height, columns);
 }
 
-template <class T, int Vecs, class Loaded, class Stored>
-void panel_of(const GemmTask<T>& t, const Block<T>& block, Loaded loaded, Stored stored) {
-  if (block.kept && t.first_row < t.last_row) keeping_rows_of_panel<T, Vecs>(t, block, loaded, stored);
-  else rows_of_panel<T, Vecs>(t, block, t.first_row, loaded, stored);
+template <class T, int Vecs, class Last>
+void panel_of(const GemmTask<T>& t, const Block<T>& block, Columns<T, Vecs, Last> columns) {
+  // Loops of f64 are not worth a second set: without, b is read as it lies.
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (block.kept && t.first_row < t.last_row) return keeping_rows_of_panel(t, block, columns);
+  }
+  rows_of_panel(t, block, t.first_row, columns);
 }
 
 template <class T, int Vecs>
@@ -212,9 +211,8 @@ void panel_rows(const GemmTask<T>& t, const Block<T>& block, int vecs, int64_t t
   if constexpr (Vecs > 1) {
     if (vecs < Vecs) return panel_rows<T, Vecs - 1>(t, block, vecs, tail);
   }
-  if (!tail) panel_of<T, Vecs>(t, block, Whole{}, Whole{});
-  else if (t.is_packed) panel_of<T, Vecs>(t, block, Whole{}, Part{tail});
-  else panel_of<T, Vecs>(t, block, Part{tail}, Part{tail});
+  if (!tail) panel_of(t, block, Columns<T, Vecs, Whole>{});
+  else panel_of(t, block, Columns<T, Vecs, Part>{{tail}});
 }
 
 template <class T>
