@@ -21,11 +21,11 @@ struct Product {
   MatmulFlags flags;
   HostTensor a, b, bias;
 
-  Product(int64_t m_, int64_t n_, int64_t k_, MatmulFlags flags_)
-      : m(m_),
-        n(n_),
-        k(k_),
-        flags(flags_),
+  Product(int64_t rows, int64_t columns, int64_t depth, MatmulFlags asked)
+      : m(rows),
+        n(columns),
+        k(depth),
+        flags(asked),
         a(randn(flags.transpose_a ? Shape(k, m) : Shape(m, k), 1).cast(f32)),
         b(randn(flags.transpose_b ? Shape(n, k) : Shape(k, n), 2).cast(f32)),
         bias(randn({n}, 3).cast(f32)) {}
