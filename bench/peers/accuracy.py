@@ -10,7 +10,7 @@ accuracy.json in the build folder.
 import argparse, statistics, sys
 from pathlib import Path
 
-from report import Failed, HERE, ROOT, commit, environment, json_lines, machine, versions, write
+from report import HERE, ROOT, Failed, commit, environment, json_lines, machine, versions, write
 
 SECONDS = 3600  # for one seed
 

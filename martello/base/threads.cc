@@ -88,11 +88,11 @@ MARTELLO_NO_TSAN void run_share(void* region_pointer) noexcept {
 
 // Contiguous shares, as even as can be.
 MARTELLO_NO_TSAN void set_shares(Region& region, int64_t chunks) {
-  const int64_t least = chunks / region.count, rest = chunks % region.count;
-  for (int64_t i = 0, begin = 0; i < region.count; ++i) {
+  for (int64_t i = 0; i < region.count; ++i) {
+    const Share part = Share::of(chunks, i, region.count);
     OpenShare& share = region.shares[i];
-    share.begin = begin;
-    share.end = begin += least + (i < rest ? 1 : 0);
+    share.begin = part.first;
+    share.end = part.last;
     share.taken.store(0, std::memory_order_relaxed);
   }
 }

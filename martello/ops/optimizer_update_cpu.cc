@@ -5,15 +5,12 @@
 #include <martello/ops/internal/update_scalars.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace martello {
 namespace {
 
 using internal::UpdateLayout;
 using internal::UpdateProduct;
-
-constexpr int64_t kChunk = 16384;  // elements
 
 // A piece of one variable.
 struct Chunk {
@@ -28,15 +25,22 @@ struct Chunk {
   }
 };
 
-// Pieces of at most so many elements.
-std::vector<Chunk> cut(const KernelPlan& plan, const UpdateLayout& layout, int64_t most) {
-  std::vector<Chunk> chunks;
+std::vector<Chunk> whole_variables(const KernelPlan& plan, const UpdateLayout& layout) {
+  std::vector<Chunk> wholes;
   for (int64_t v = 0; v < layout.count; ++v) {
     if (layout.is_product(v)) continue;
-    const int64_t n = plan.in[static_cast<size_t>(layout.variable(v))].shape.num_elements();
-    for (int64_t begin = 0; begin < n; begin += most)
-      chunks.push_back({static_cast<int>(v), begin, std::min(most, n - begin)});
+    wholes.push_back({static_cast<int>(v), 0, plan.in[static_cast<size_t>(layout.variable(v))].shape.num_elements()});
   }
+  return wholes;
+}
+
+// The same cut with any number of threads.
+std::vector<Chunk> cut(const std::vector<Chunk>& wholes) {
+  constexpr int64_t kMost = 16384;
+  std::vector<Chunk> chunks;
+  for (const Chunk& c : wholes)
+    for (int64_t begin = 0; begin < c.count; begin += kMost)
+      chunks.push_back({c.variable, begin, std::min(kMost, c.count - begin)});
   return chunks;
 }
 
@@ -48,11 +52,11 @@ struct Update {
   DType rate_dtype;
   std::vector<Chunk> chunks;
 
-  Update(const KernelPlan& plan, int64_t most)
+  explicit Update(const KernelPlan& plan)
       : attrs(plan.attrs<OptimizerUpdateAttrs>()),
         layout(attrs, false),
         rate_dtype(plan.in[0].dtype),
-        chunks(cut(plan, layout, most)) {}
+        chunks(whole_variables(plan, layout)) {}
 
   double decay(const Chunk& c) const {
     return attrs.weight_decay.empty() ? 0 : attrs.weight_decay[static_cast<size_t>(c.variable)];
@@ -87,8 +91,7 @@ std::vector<UpdateProduct> products_of(const KernelPlan& plan, const UpdateLayou
 
 template <class T>
 Kernel one_pass(const KernelPlan& plan) {
-  // Whole variables, of which every thread has its share: see Note [Short products].
-  Update<T> u(plan, std::numeric_limits<int64_t>::max() / 2);
+  Update<T> u(plan);
   const auto products = products_of(plan, u.layout);
   int64_t scratch = 0;
   for (const UpdateProduct& p : products) scratch = std::max(scratch, p.scratch_bytes());
@@ -102,6 +105,7 @@ Kernel one_pass(const KernelPlan& plan) {
       span.constants.keep = static_cast<T>(1 - rate * u.decay(c));
       return span;
     };
+    // Of every variable the share that its products have given to this thread: see Note [Short products].
     parallel_shares(run.threads, [&](int thread, int threads) {
       const cpu::FlushDenormals flush;
       for (const Chunk& c : u.chunks) sweep(span_of(c.share(thread, threads)));
@@ -129,7 +133,8 @@ void find_trust(const std::vector<Chunk>& chunks, cpu::LambNorms* norms, double*
 // First the slots and the norms, then the weights.
 template <class T>
 Kernel two_passes(const KernelPlan& plan) {
-  Update<T> u(plan, kChunk);  // a fixed cut: norms are sums of its sums
+  Update<T> u(plan);
+  u.chunks = cut(u.chunks);  // norms are sums of its sums
   const int64_t bytes = checked_add(checked_mul(static_cast<int64_t>(u.chunks.size()), sizeof(cpu::LambNorms)),
                                     checked_mul(u.layout.count, sizeof(double)));
   Kernel kernel([u](const KernelRun& run) {
