@@ -83,6 +83,12 @@ Vec<T> broadcast_of(const T* p) {
   return Vec<T>(*p - typename Vec<T>::Native{});
 }
 
+// The compiler would load what few rows share anew for each of them.
+template <class T>
+void hold_in_register(Vec<T>& x) {
+  asm("" : "+v"(x.v));
+}
+
 // Without full unrolling the sums would live in memory.
 #if defined(__clang__)
 #define MARTELLO_UNROLL _Pragma("clang loop unroll(full)")
@@ -138,7 +144,10 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
     for (; p < last; ++p, a += t.a_column, b += block.b_row) {
       Vec<T> w[Vecs];
       MARTELLO_UNROLL
-      for (int v = 0; v < Vecs; ++v) w[v] = columns.load(b, v);
+      for (int v = 0; v < Vecs; ++v) {
+        w[v] = columns.load(b, v);
+        if constexpr (Rows > 1) hold_in_register(w[v]);
+      }
       if constexpr (Keeps) keep<T, Vecs>(w, b + kAhead * block.b_row, block.kept + p * kPanel<T>);
       MARTELLO_UNROLL
       for (int i = 0; i < Rows; ++i) {

@@ -18,10 +18,10 @@ LargeGemm::LargeGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int thr
 
 bool LargeGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
   constexpr double kLarge = 1 << 28;
-  constexpr int64_t kNarrow = 128, kFewest = 16, kMost = 96;
+  constexpr int64_t kNarrow = 128, kFew = 96;
   if (cpu::host_isa() != cpu::Isa::v4 || !is_possible(s)) return false;
   const bool is_large = s.multiplications() > kLarge && s.m >= kNarrow && s.n >= kNarrow && s.k >= kNarrow;
-  const bool has_few_rows = flags.transpose_b && !flags.transpose_a && s.m >= kFewest && s.m <= kMost;
+  const bool has_few_rows = flags.transpose_b && !flags.transpose_a && s.m <= kFew;
   return is_large || (has_few_rows && is_large_matrix(s.n, s.k));
 }
 

@@ -100,7 +100,8 @@ TEST(matmul_large, takes_fewer_threads_than_planned) {
 
 // Shares that end within a half, threads without one, halves of different widths.
 TEST(matmul_split, sums_of_the_left_half_begin_in_the_middle) {
-  const int64_t sizes[][3] = {{1, 1, 1}, {5, 16, 2}, {7, 33, 31}, {40, 300, 77}, {64, 256, 100}, {3, 130, 2100}};
+  const int64_t sizes[][3] = {{1, 1, 1},     {1, 200, 70},   {5, 16, 2},    {7, 33, 31},
+                              {40, 300, 77}, {64, 256, 100}, {3, 130, 2100}};
   for (const auto& [m, n, k] : sizes)
     for (const MatmulFlags& flags : {MatmulFlags{}, MatmulFlags{.has_bias = true, .relu = true}}) {
       const Product product(m, n, k, flags);
@@ -112,7 +113,7 @@ TEST(matmul_split, sums_of_the_left_half_begin_in_the_middle) {
 }
 TEST(matmul_short, is_a_chain_per_element_whatever_the_shares) {
   constexpr MatmulFlags kFlags{.transpose_a = true};
-  const int64_t sizes[][3] = {{1, 1, 1}, {7, 5, 30}, {150, 200, 30}, {61, 130, 64}, {49, 66, 1100}};
+  const int64_t sizes[][3] = {{1, 1, 1}, {130, 40, 1}, {7, 5, 30}, {150, 200, 30}, {61, 130, 64}, {49, 66, 1100}};
   for (const auto& [m, n, k] : sizes) {
     const Product product(m, n, k, kFlags);
     for (int threads : {1, 2, 3, 16})
@@ -125,16 +126,20 @@ TEST(matmul_short, is_a_chain_per_element_whatever_the_shares) {
 // number of threads.
 TEST(matmul_split, layers_of_small_batches_keep_their_bits) {
   if (cpu::host_isa() != cpu::Isa::v4) GTEST_SKIP() << "level v4 only: elsewhere the library makes these products";
-  const HostTensor x = randn({32, 500}, 1).cast(f32), w = randn({500, 300}, 2).cast(f32),
-                   dy = randn({32, 300}, 3).cast(f32);
-  const auto with_threads = [&](int threads) {
-    const auto product = [&](const HostTensor& a, const HostTensor& b, MatmulAttrs attrs) {
-      return testing::run_kernel(op_matmul, {a, b}, Attrs(attrs), {.threads = threads})[0];
+  for (int64_t batch : {1, 3, 32}) {
+    const HostTensor x = randn({batch, 500}, 1).cast(f32), w = randn({500, 300}, 2).cast(f32),
+                     dy = randn({batch, 300}, 3).cast(f32);
+    const auto with_threads = [&](int threads) {
+      const auto product = [&](const HostTensor& a, const HostTensor& b, MatmulAttrs attrs) {
+        return testing::run_kernel(op_matmul, {a, b}, Attrs(attrs), {.threads = threads})[0];
+      };
+      return std::array{product(x, w, {}), product(x, dy, {.transpose_a = true}),
+                        product(dy, w, {.transpose_b = true})};
     };
-    return std::array{product(x, w, {}), product(x, dy, {.transpose_a = true}), product(dy, w, {.transpose_b = true})};
-  };
-  const auto one = with_threads(1), two = with_threads(2), four = with_threads(4);
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(two[i].same_bits(one[i]) && four[i].same_bits(one[i])) << i;
+    const auto one = with_threads(1), two = with_threads(2), four = with_threads(4);
+    for (size_t i = 0; i < one.size(); ++i)
+      EXPECT_TRUE(two[i].same_bits(one[i]) && four[i].same_bits(one[i])) << i << " of " << batch << " rows";
+  }
 }
 
 }  // namespace martello::internal

@@ -8,9 +8,9 @@ namespace martello::internal {
 ShortGemm::ShortGemm(const MatmulSizes& sizes) : sizes_(sizes), loops_(&cpu::gemm_loops<float>()) {}
 
 bool ShortGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
-  constexpr int64_t kShortest = 32, kLongest = 512;
+  constexpr int64_t kShort = 512;
   return cpu::host_isa() == cpu::Isa::v4 && s.batch.empty() && flags.transpose_a && !flags.transpose_b &&
-         !flags.has_bias && s.k >= kShortest && s.k <= kLongest && is_large_matrix(s.m, s.n);
+         !flags.has_bias && s.k <= kShort && is_large_matrix(s.m, s.n);
 }
 
 void ShortGemm::run(const KernelRun& run) const {
