@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <martello/base/error.h>
 #include <martello/base/internal/test_text.h>
+#include <martello/base/internal/test_threads.h>
 #include <martello/base/threads.h>
 #include <sched.h>
 
@@ -16,6 +17,7 @@ namespace martello {
 namespace {
 
 using testing::error_of;
+using testing::threads_of_process;
 
 struct Environment {
   Environment(const char* name, const char* value) : name_(name) {
@@ -196,6 +198,24 @@ TEST(ParallelFor, takes_a_body_that_is_const_or_by_value) {
   parallel_for(2, 10, body);
   parallel_for(2, 10, std::ref(body));
   EXPECT_EQ(sum, 90);
+}
+
+TEST(ReleaseTeam, ends_the_threads_that_wait_for_the_next_region) {
+  release_team();
+  const size_t before = threads_of_process();
+  EXPECT_EQ(visits(3, 100), once(100));
+  EXPECT_EQ(threads_of_process(), before + 2);
+  release_team();
+  EXPECT_EQ(threads_of_process(), before);
+  EXPECT_EQ(visits(3, 100), once(100));
+}
+TEST(ReleaseTeam, leaves_a_region_alone_that_it_is_called_in) {
+  std::vector<int> count(100);
+  parallel_for(3, 100, [&](int64_t i) {
+    release_team();
+    ++count[static_cast<size_t>(i)];
+  });
+  EXPECT_EQ(count, once(100));
 }
 
 TEST(ThreadCount, holds_in_its_scope_and_is_restored) {

@@ -1,8 +1,10 @@
 #include <martello/tower/online_predictor.h>
 
 #include <martello/base/error.h>
+#include <martello/base/threads.h>
 
 #include <mutex>
+#include <optional>
 
 namespace martello {
 
@@ -12,16 +14,19 @@ struct OnlinePredictor::Impl {
   std::shared_ptr<Session> session;
   mutable std::vector<PreparedRun> free_runs;  // each is used by one thread at a time
 
-  PreparedRun take_run() const {
+  std::optional<PreparedRun> take_free_run() const {
+    std::lock_guard lock(mutex);
+    if (free_runs.empty()) return std::nullopt;
+    PreparedRun run = std::move(free_runs.back());
+    free_runs.pop_back();
+    return run;
+  }
+
+  PreparedRun prepare() const {
     std::lock_guard lock(mutex);
     if (!session)
       throw FailedPrecondition(
           str("[predictor] is called before there is a session. Call it from before_train on, in a callback."));
-    if (!free_runs.empty()) {
-      PreparedRun run = std::move(free_runs.back());
-      free_runs.pop_back();
-      return run;
-    }
     std::vector<Fetch> feeds;
     for (const Tensor& t : inputs) feeds.push_back(Fetch(t));
     return session->prepare(Fetches(outputs), feeds);
@@ -60,9 +65,12 @@ HostTensors OnlinePredictor::predict(const std::vector<HostTensor>& inputs) cons
   const Impl& impl = get();
   MARTELLO_CHECK(inputs.size() == impl.inputs.size(), "[predictor] got ", inputs.size(), " values for ",
                  impl.inputs.size(), " inputs", names_of(impl.inputs), ".");
-  PreparedRun run = impl.take_run();
+  std::optional<PreparedRun> free = impl.take_free_run();
+  PreparedRun run = free ? std::move(*free) : impl.prepare();
   for (size_t i = 0; i < inputs.size(); ++i) run.feed(i, inputs[i]);
   run.run();
+  // The thread that makes a first call, to have it planned, is often not the one that goes on.
+  if (!free) release_team();
   HostTensors values;
   for (size_t i = 0; i < impl.outputs.size(); ++i) values.push_back(run.value(i));
   impl.give_back(std::move(run));

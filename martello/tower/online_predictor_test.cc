@@ -1,7 +1,10 @@
 #include <martello/base/internal/test_text.h>
+#include <martello/base/internal/test_threads.h>
+#include <martello/base/threads.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
 #include <martello/ops/binary.h>
+#include <martello/ops/matmul.h>
 #include <martello/ops/unary.h>
 #include <martello/tower/online_predictor.h>
 
@@ -14,6 +17,7 @@ namespace martello {
 namespace {
 
 using testing::error_of;
+using testing::threads_of_process;
 
 TEST(OnlinePredictor, runs_in_the_session_it_was_given) {
   GraphScope g;
@@ -50,6 +54,21 @@ TEST(OnlinePredictor, many_threads_may_call_it) {
     });
   for (auto& t : threads) t.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// They would make the calls of all other threads several times as slow.
+TEST(OnlinePredictor, a_first_call_leaves_no_threads_behind) {
+  GraphScope g;
+  const Tensor x = placeholder({256, 256}, f32, "x");
+  const OnlinePredictor predict({x}, {matmul(x, x)},
+                                std::make_shared<Session>(g.graph(), SessionOptions{.threads = 2}));
+  release_team();
+  const size_t before = threads_of_process();
+  const HostTensor ones = HostTensor::full({256, 256}, f32, 1);
+  predict({ones});
+  EXPECT_EQ(threads_of_process(), before);
+  EXPECT_EQ(predict({ones})[0].at(0), 256);
+  EXPECT_EQ(threads_of_process(), before + 1) << "a second one keeps them";
 }
 
 }  // namespace
