@@ -20,7 +20,8 @@ namespace mt = martello;
 
 namespace {
 
-constexpr int kClients = 64;
+constexpr int kClients = 64, kEach = 100;  // what each of them predicts in a round
+constexpr int kRounds = 6;
 constexpr double kLeastSpeedup = 4;
 
 mt::PredictConfig convnet_config() {
@@ -56,21 +57,17 @@ mt::FrozenPredictor frozen(const mt::OnlinePredictor& predict) {
   return loaded;
 }
 
-// Seconds per prediction when `clients` threads make `each` of them. The best of some rounds.
+// Seconds per prediction when `clients` threads make `each` of them.
 template <class F>
 double clients_seconds(int clients, int each, F&& predict) {
-  double best = 1e30;
-  for (int round = 0; round < 4; ++round) {
-    std::vector<std::thread> threads;
-    const double start = bench::now_seconds();
-    for (int t = 0; t < clients; ++t)
-      threads.emplace_back([&] {
-        for (int i = 0; i < each; ++i) predict();
-      });
-    for (std::thread& t : threads) t.join();
-    if (round > 0) best = std::min(best, bench::now_seconds() - start);
-  }
-  return best / (clients * each);
+  std::vector<std::thread> threads;
+  const double start = bench::now_seconds();
+  for (int t = 0; t < clients; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < each; ++i) predict();
+    });
+  for (std::thread& t : threads) t.join();
+  return (bench::now_seconds() - start) / (clients * each);
 }
 
 int print_figure() {
@@ -111,9 +108,12 @@ int compare_clients(const mt::OnlinePredictor& model) {
   async.start();
   const std::vector<mt::HostTensor> row = {image_of({1, 28, 28, 1})};
   const mt::HostTensors sample = {image_of({28, 28, 1})};
-  const double single = call_seconds(model);
-  const double direct = clients_seconds(kClients, 100, [&] { model(row); });
-  const double batched = clients_seconds(kClients, 100, [&] { async.put_task(sample).get(); });
+  double single = 1e30, direct = 1e30, batched = 1e30;
+  for (int round = 0; round < kRounds; ++round) {  // in turn, so that all see the same machine
+    single = std::min(single, call_seconds(model));
+    direct = std::min(direct, clients_seconds(kClients, kEach, [&] { model(row); }));
+    batched = std::min(batched, clients_seconds(kClients, kEach, [&] { async.put_task(sample).get(); }));
+  }
   std::printf("one by one: %.1f us on one thread, %.1f us from %d threads; in batches of those %d threads: %.1f us\n",
               1e6 * single, 1e6 * direct, kClients, kClients, 1e6 * batched);
   std::printf("  %.2f times as fast as one thread, %.2f times as fast as %d threads (at least %.0f)\n",

@@ -1,5 +1,7 @@
 #include "train.h"
 
+#include <charconv>
+
 namespace mt = martello;
 
 namespace bench {
@@ -24,17 +26,22 @@ mt::Tensor dense(const std::string& name, mt::Tensor x, int64_t units) {
 }
 
 void inputs(Work& w, mt::HostTensor x, mt::HostTensor label) {
-  w.batch = x.shape()[0];
   w.x = mt::placeholder(x.shape(), x.dtype(), "x");
   w.label = mt::placeholder(label.shape(), label.dtype(), "label");
   w.x_value = std::move(x);
   w.label_value = std::move(label);
 }
 
-void images(Work& w, mt::Shape shape, int64_t classes) { inputs(w, normal_like(shape), labels(shape[0], classes)); }
+// A batch has as many images as the first dimension says, if no other number was asked for.
+void images(Work& w, const mt::Shape& shape, int64_t classes) {
+  if (w.batch == 0) w.batch = shape[0];
+  inputs(w, normal_like(shape.with(0, w.batch)), labels(w.batch, classes));
+}
 
 void tokens(Work& w, int64_t rows, int64_t length, int64_t words) {
-  inputs(w, labels(rows * length, words).reshaped({rows, length}), labels(rows * length, words));
+  if (w.batch == 0) w.batch = rows;
+  const int64_t count = w.batch * length;
+  inputs(w, labels(count, words).reshaped({w.batch, length}), labels(count, words));
 }
 
 // Batch norm's averages move with every step, as they do in the peers.
@@ -111,6 +118,14 @@ constexpr Builder kBuilders[] = {{"tiny", build_tiny},      {"mlp", build_mlp}, 
                                  {"cifar", build_cifar},    {"resnet50", build_resnet50}, {"lstm", build_lstm},
                                  {"gptmini", build_gptmini}};
 
+int64_t batch_of(const std::string& name, const std::string& text) {
+  int64_t batch = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), batch);
+  MARTELLO_CHECK(error == std::errc() && end == text.data() + text.size() && batch > 0, "[bench] '", name,
+                 "' asks for '", text, "' images or rows: a whole number above 0.");
+  return batch;
+}
+
 }  // namespace
 
 std::vector<std::string> work_names() {
@@ -122,14 +137,17 @@ std::vector<std::string> work_names() {
 Work build_work(const std::string& name) {
   Work w;
   w.name = name;
+  const size_t at = name.find('@');
+  const std::string kind = name.substr(0, at);
+  if (at != std::string::npos) w.batch = batch_of(name, name.substr(at + 1));
   for (const Builder& b : kBuilders) {
-    if (name != b.name) continue;
+    if (kind != b.name) continue;
     const mt::TowerContext tower("", true);
     mt::disable_layer_logging();
     b.build(w);
     return w;
   }
-  throw mt::NotFound(mt::str("[bench] there is no work '", name, "'.", mt::did_you_mean(name, work_names())));
+  throw mt::NotFound(mt::str("[bench] there is no work '", kind, "'.", mt::did_you_mean(kind, work_names())));
 }
 
 }  // namespace bench

@@ -17,6 +17,7 @@ struct Work {
 };
 
 std::vector<std::string> work_names();
+// `NAME`, or `NAME@BATCH` for another batch size.
 Work build_work(const std::string& name);
 
 // Prints one JSON line per work: median time of a step, and memory in MiB (of the process before it, at most, and what
