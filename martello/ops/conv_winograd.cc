@@ -31,34 +31,39 @@ class WinogradForward {
   int64_t scratch_bytes() const { return parts_.bytes(); }
 
  protected:
-  // `lanes` blocks of tiles are under way at once; the kernel lies in panels of so many columns.
+  // `lanes` blocks of tiles are under way at once, each with a kernel of its own; it lies in panels of so many columns.
   void set_blocks(int64_t block, int64_t lanes, int64_t panel) {
     block_ = std::min(block, tiles_);
     kernel_ = {x_.channels, y_.channels, panel, plane_of(checked_mul(x_.channels, align_up(y_.channels, panel)))};
-    zeros_ = parts_.add(x_.channels);
-    taps_ = is_grad_ ? parts_.add(9 * checked_mul(x_.channels, y_.channels)) : 0;
-    points_ = parts_.add(planes_of(kernel_.plane));
+    ScratchParts own;
+    zeros_ = own.add(x_.channels);
+    taps_ = is_grad_ ? own.add(9 * checked_mul(x_.channels, y_.channels)) : 0;
+    points_ = own.add(planes_of(kernel_.plane));
+    own_size_ = own.size();
+    own_ = parts_.add(checked_mul(lanes, own_size_));
     data_ = parts_.add(checked_mul(lanes, planes_of(x_plane())));
     products_ = parts_.add(checked_mul(lanes, planes_of(y_plane())));
   }
   int64_t x_plane() const { return plane_of(checked_mul(block_, x_.channels)); }
   int64_t y_plane() const { return plane_of(checked_mul(block_, y_.channels)); }
 
-  void prepare(const KernelRun& run) const {
+  // What lane `lane` needs of the kernel.
+  void prepare(const KernelRun& run, int64_t lane, int threads) const {
     constexpr int64_t kRows = 8;
-    float* scratch = floats(run);
-    std::fill_n(scratch + zeros_, x_.channels, 0.0f);
-    const int threads = kernel_.plane > 4096 ? run.threads : 1;
-    const float* taps = is_grad_ ? transposed_taps(run, threads) : run.in<float>(1).data();
+    float* own = own_part(run, lane);
+    std::fill_n(own + zeros_, x_.channels, 0.0f);
+    if (is_grad_) transpose_taps(run.in<float>(1).data(), own + taps_, threads);
+    const float* taps = is_grad_ ? own + taps_ : run.in<float>(1).data();
     for_blocks(threads, 0, kernel_.rows, kRows, [&](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row)
-        winograd_loops().split_kernel(kernel_, row, is_grad_, taps, scratch + points_);
+        winograd_loops().split_kernel(kernel_, row, is_grad_, taps, own + points_);
     });
   }
+  float* points(const KernelRun& run, int64_t lane) const { return own_part(run, lane) + points_; }
 
-  void split(const KernelRun& run, const WinogradTiles& tiles) const {
+  void split(const KernelRun& run, int64_t lane, const WinogradTiles& tiles) const {
     WinogradImages x = x_;
-    x.zeros = floats(run) + zeros_;
+    x.zeros = own_part(run, lane) + zeros_;
     winograd_loops().split(x, run.in<float>(0).data(), tiles);
   }
   void join(const KernelRun& run, const WinogradTiles& tiles) const {
@@ -72,24 +77,27 @@ class WinogradForward {
   WinogradKernel kernel_ = {};
   int64_t tiles_ = 0, block_ = 0;
   ScratchParts parts_;
-  int64_t zeros_ = 0, taps_ = 0, points_ = 0, data_ = 0, products_ = 0;
+  int64_t data_ = 0, products_ = 0;
 
  private:
-  const float* transposed_taps(const KernelRun& run, int threads) const {
+  float* own_part(const KernelRun& run, int64_t lane) const { return floats(run) + own_ + lane * own_size_; }
+
+  void transpose_taps(const float* from, float* to, int threads) const {
     const auto transpose =
         cpu::of_host_isa(cpu::v2::transpose_loop, cpu::v3::transpose_loop, cpu::v4::transpose_loop)(4);
     const int64_t rows = x_.channels, columns = y_.channels, size = sizeof(float);
-    const float* from = run.in<float>(1).data();
-    float* to = floats(run) + taps_;
     parallel_for(threads, 9, [&](int64_t tap) {
       transpose({reinterpret_cast<const char*>(from + tap * rows * columns), rows * size,
                  reinterpret_cast<char*>(to + tap * rows * columns), columns * size, rows, columns, false});
     });
-    return to;
   }
+
+  int64_t own_ = 0, own_size_ = 0;             // of the scratch: where the lanes' own parts begin, and of each
+  int64_t zeros_ = 0, taps_ = 0, points_ = 0;  // within one
 };
 
-// A small kernel's points stay in a core's cache, and so do a few tiles: each thread takes tiles from end to end.
+// A small kernel's points stay in a core's cache, and so do a few tiles: each thread takes tiles from end to end, and
+// makes the points itself, which takes less time than to fetch them from another core.
 class WinogradStrips : public WinogradForward {
  public:
   WinogradStrips(const WinogradForward& problem, int threads) : WinogradForward(problem), strips_(threads) {
@@ -97,23 +105,24 @@ class WinogradStrips : public WinogradForward {
   }
 
   void run(const KernelRun& run) const {
-    prepare(run);
-    const int64_t blocks = ceil_div(tiles_, block_);
     parallel_for(run.threads, strips_, [&](int64_t strip) {
-      float* data = floats(run) + data_ + strip * planes_of(x_plane());
-      float* products = floats(run) + products_ + strip * planes_of(y_plane());
-      for (int64_t i = blocks * strip / strips_; i < blocks * (strip + 1) / strips_; ++i) {
-        const int64_t first = i * block_, last = std::min(tiles_, first + block_);
-        split(run, {first, last, data, x_plane()});
-        for (int64_t e = 0; e < kWinogradPoints; ++e)
-          multiply(data + e * x_plane(), floats(run) + points_ + e * kernel_.plane, products + e * y_plane(),
-                   last - first);
-        join(run, {first, last, products, y_plane()});
-      }
+      const Share own = Share::of(tiles_, strip, strips_);
+      if (own.first < own.last) prepare(run, strip, 1);
+      for (int64_t first = own.first; first < own.last; first += block_)
+        run_block(run, strip, first, std::min(own.last, first + block_));
     });
   }
 
  private:
+  void run_block(const KernelRun& run, int64_t strip, int64_t first, int64_t last) const {
+    float* data = floats(run) + data_ + strip * planes_of(x_plane());
+    float* products = floats(run) + products_ + strip * planes_of(y_plane());
+    split(run, strip, {first, last, data, x_plane()});
+    for (int64_t e = 0; e < kWinogradPoints; ++e)
+      multiply(data + e * x_plane(), points(run, strip) + e * kernel_.plane, products + e * y_plane(), last - first);
+    join(run, {first, last, products, y_plane()});
+  }
+
   void multiply(const float* data, const float* points, float* products, int64_t tiles) const {
     cpu::gemm_loops<float>().rows({.a = data,
                                    .a_row = x_.channels,
@@ -156,7 +165,7 @@ class WinogradBlocks : public WinogradForward {
     onednn::Call whole, last;
   };
   void run(const KernelRun& run, Calls& calls) const {
-    prepare(run);
+    prepare(run, 0, run.threads);
     for (int64_t first = 0; first < tiles_; first += block_)
       run_block(run, first, first + block_ < tiles_ ? calls.whole : calls.last);
   }
@@ -182,10 +191,10 @@ class WinogradBlocks : public WinogradForward {
     const int64_t last = std::min(tiles_, first + block_);
     float *data = floats(run) + data_, *products = floats(run) + products_;
     for_blocks(run.threads, first, last, kTiles, [&](int64_t from, int64_t to) {
-      split(run, {from, to, data + (from - first) * x_.channels, x_plane()});
+      split(run, 0, {from, to, data + (from - first) * x_.channels, x_plane()});
     });
     multiply.set(0, data);
-    multiply.set(1, floats(run) + points_);
+    multiply.set(1, points(run, 0));
     multiply.set(2, products);
     multiply.set_scratch(floats(run) + library_);
     multiply.run();

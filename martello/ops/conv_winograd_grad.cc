@@ -1,6 +1,8 @@
 #include <martello/ops/internal/conv_winograd.h>
 #include <martello/ops/internal/winograd_parts.h>
 
+#include <bit>
+
 namespace martello::internal {
 namespace {
 
@@ -102,9 +104,11 @@ class WinogradGradientStrips : public WinogradKernelGradient {
   WinogradGradientStrips(const WinogradKernelGradient& problem, int threads)
       : WinogradKernelGradient(problem), lanes_(threads) {
     constexpr int64_t kCache = 448 << 10, kMostStrips = 16, kMostSumBytes = 8 << 20;
-    // A strip's sums are written and read once more: they should be few beside its tiles.
-    const int64_t most = std::min(kMostSumBytes / sum_bytes(), tiles_ / tiles_in(2 * sum_bytes()));
-    strips_ = std::clamp<int64_t>(most, 1, kMostStrips);
+    // A strip's sums are written and read once more: they should be few beside its tiles. A power of two of them is
+    // shared evenly by as many threads as most machines have.
+    const int64_t fewest_tiles = std::max(kBlockTiles, tiles_in(2 * sum_bytes()));
+    const int64_t most = std::min(kMostSumBytes / sum_bytes(), tiles_ / fewest_tiles);
+    strips_ = std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(most, 1, kMostStrips)));
     set_blocks(std::max<int64_t>(tiles_in(kCache), 8), lanes_, strips_);
   }
 

@@ -18,16 +18,6 @@ constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1   ? 12
 template <class T>
 constexpr int64_t kPanel = int64_t{kPanelVecs} * Vec<T>::kLanes;
 
-template <class T>
-void store_part(T* p, int64_t n, Vec<T> x) {
-#if MARTELLO_VEC_BYTES == 64
-  if constexpr (sizeof(T) == 4) _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), x.v);
-  else _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), x.v);
-#else
-  store_first(p, n, x);
-#endif
-}
-
 // Lanes of the last vector of a panel: all of them (known when compiled), or the first few.
 struct Whole {};
 struct Part {
@@ -47,7 +37,7 @@ void store(T* p, Vec<T> x, Whole) {
 }
 template <class T>
 void store(T* p, Vec<T> x, Part part) {
-  store_part(p, part.lanes, x);
+  store_first(p, part.lanes, x);
 }
 
 // Vecs vectors side by side, the last of which ends as `last` says.
@@ -283,7 +273,7 @@ void relu(T* y, int64_t count) {
   constexpr int64_t kLanes = Vec<T>::kLanes;
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) max(Vec<T>::load(y + i), Vec<T>(0)).store(y + i);
-  if (i < count) store_part(y + i, count - i, max(load_first(y + i, count - i, Vec<T>(0)), Vec<T>(0)));
+  if (i < count) store_first(y + i, count - i, max(load_first(y + i, count - i, Vec<T>(0)), Vec<T>(0)));
 }
 
 }  // namespace

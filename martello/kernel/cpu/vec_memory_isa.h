@@ -32,9 +32,15 @@ inline Vec<double> load_first(const double* p, int64_t n, Vec<double> fill) {
   return fill;
 #endif
 }
+// The first n lanes (0 < n < lanes) to memory.
 template <class T>
 void store_first(T* p, int64_t n, Vec<T> x) {
+#if MARTELLO_VEC_BYTES == 64
+  if constexpr (sizeof(T) == 4) _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), x.v);
+  else _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), x.v);
+#else
   memcpy(p, &x.v, static_cast<size_t>(n) * sizeof(T));
+#endif
 }
 
 }  // namespace martello::cpu::MARTELLO_ISA

@@ -36,6 +36,7 @@ class ScratchParts {
     size_ = checked_add(size_, align_up(elements, kLine));
     return at;
   }
+  int64_t size() const { return size_; }
   int64_t bytes() const { return checked_mul(size_, int64_t{sizeof(float)}); }
 
  private:
