@@ -1,6 +1,6 @@
 """Whole training steps in Martello and its peers, one after another on the same machine, and a table of ratios.
 
-usage: run.py --build build/release [--works tiny,mlp,...] [--precision bf16] [--threads 2] [--rounds 3] [--save NAME [--add]]
+usage: run.py --build build/release [--works tiny,mlp@16,...] [--precision bf16] [--threads 2] [--rounds 3] [--save NAME [--add]]
 
 Every round runs each program once for each work, in a process of its own. Every time, ours too, is the best of its
 rounds: a shared machine may slow one program down by half, never speed it up. Memory is what the work adds to a process
@@ -8,7 +8,8 @@ that has loaded its libraries; of several rounds, our largest and a peer's small
 `martello_bench machine` tells how far two cores are apart: virtual ones may be moved, and what shared a cache before then
 does not (docs/benchmarks.md). So the table also compares the best times of one and the same state. It names programs
 beside which others took processor time, and those that fail; the others go on. `--precision bf16` compares our products
-in bf16 with ours in f32 and with PyTorch under autocast.
+in bf16 with ours in f32 and with PyTorch under autocast. NAME@BATCH is a work with another batch size, which must reach
+the same; PyTorch and JAX have it.
 
 The table and its numbers are written after each round, to bench/results/NAME.md and NAME.json with `--save NAME`, else
 to peers.md and peers.json in the build folder. With `--add` the rounds are further ones of what is saved there, for works
@@ -22,13 +23,14 @@ from report import HERE, ROOT, Failed, commit, environment, json_lines, machine,
 
 WORKS_OF = {"keras": {"mlp", "mlp_trainer", "mnist", "cifar", "resnet50", "lstm"}, "tensorpack": {"mlp", "mlp_trainer", "mnist"}}
 OURS_F32 = "martello f32"
+TRAINER, PREDICT = "mlp_trainer", "mnist_predict"
 # What a work must reach, as a multiple of a peer's speed; "best" is the fastest of them.
 BARS = {
     "tiny": {"jax jit": 2.0, "torch eager": 10.0},
     "mlp": {"jax jit": 1.5, "torch eager": 2.2},
-    "mlp_trainer": {"keras keras-fit": 2.2, "keras keras-fit-xla": 2.2, "tensorpack": 1.5},
+    TRAINER: {"keras keras-fit": 2.2, "keras keras-fit-xla": 2.2, "tensorpack": 1.5},
     "mnist": {"best": 1.2, "torch eager": 2.0},
-    "mnist_predict": {"torch eager": 3.0, "jax jit": 1.2},
+    PREDICT: {"torch eager": 3.0, "jax jit": 1.2},
     "cifar": {"best": 1.1},
     "resnet50": {"best": 1.1},
     "lstm": {"best": 1.25},
@@ -43,6 +45,16 @@ BUSY = 0.1  # cores that other programs may take
 STATES = {"near": "cores share a cache", "far": "cores share no cache"}
 
 
+def kind_of(work):
+    """Without a batch size."""
+    return work.partition("@")[0]
+
+
+def batch_of(work):
+    """0: the usual one."""
+    return int(work.partition("@")[2] or 0)
+
+
 class Results:
     def __init__(self, figures, failures, commits=()):
         self.figures = figures  # work -> program -> {"ms": [...], "memory_mb": [...], "state": [...]}
@@ -50,7 +62,8 @@ class Results:
         self.commits = list(dict.fromkeys([*commits, commit()]))  # whose rounds are in it
 
     def works(self):
-        return [w for w in BARS if w in self.figures or w in self.failures]
+        known = list(BARS)
+        return sorted(self.figures.keys() | self.failures.keys(), key=lambda w: (known.index(kind_of(w)), batch_of(w)))
 
     def rounds(self, work):
         return max((len(f["ms"]) for f in self.figures.get(work, {}).values()), default=0)
@@ -82,7 +95,7 @@ def programs(args):
         yield "torch", torch + precision, set(BARS)
         return
     # In a trainer, its data through the default input pipeline; of the others, those that have one.
-    trainer, predict = {"mlp_trainer"}, {"mnist_predict"}
+    trainer, predict = {TRAINER}, {PREDICT}
     yield "martello", ours, set(BARS) - trainer - predict
     yield "martello", [str(args.build / "bench" / "martello_predict_bench")], predict
     yield "martello", [str(args.build / "bench" / "martello_loop_bench")], trainer
@@ -151,11 +164,15 @@ def run_one(results, program, command, work, args):
             results.add(work, name, row, state)
 
 
+def has_work(known, program, work):
+    return kind_of(work) in known and (work in known or program not in WORKS_OF)
+
+
 def run_round(results, number, args):
     for work in args.works:
         for program, command, known in programs(args):
             # What failed once would only take time again.
-            if work not in known or program in results.failures.get(work, {}):
+            if not has_work(known, program, work) or program in results.failures.get(work, {}):
                 continue
             say(f"round {number}/{args.rounds}, {work}: {program}")
             run_one(results, program, command, work, args)
@@ -184,7 +201,7 @@ class Table:
         ms, memory = min(ours["ms"]), max(ours["memory_mb"])
         others = sorted(figures, key=lambda p: min(figures[p]["ms"]))
         best = next((p for p in others if p != OURS_F32), "best")
-        bars = {best if p == "best" else p: bar for p, bar in self.bars.get(work, {}).items()}
+        bars = {best if p == "best" else p: bar for p, bar in self.bars.get(kind_of(work), {}).items()}
         memory_bars = self.memory_bars.get(work, {})
         self.lines += ["| program | ms per step | ours is faster by | at least | MiB | ours takes | at most |",
                        "|---|---:|---:|---:|---:|---:|---:|", f"| **martello** | {ms:.4f} | | | {memory:.0f} | | |"]
@@ -244,9 +261,12 @@ def save(results, args, packages):
 
 def arguments():
     def names(text):
-        unknown = [w for w in text.split(",") if w not in BARS]
-        if unknown:
-            raise argparse.ArgumentTypeError(f"there is no work '{unknown[0]}'; there are {', '.join(BARS)}")
+        for work in text.split(","):
+            kind, at, batch = work.partition("@")
+            if kind not in BARS:
+                raise argparse.ArgumentTypeError(f"there is no work '{kind}'; there are {', '.join(BARS)}")
+            if at and (kind in (TRAINER, PREDICT) or not batch.isdigit() or int(batch) == 0):
+                raise argparse.ArgumentTypeError(f"'{work}' asks for a batch that '{kind}' cannot have")
         return text.split(",")
 
     def positive(text):
