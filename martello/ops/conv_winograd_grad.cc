@@ -30,7 +30,10 @@ class WinogradKernelGradient {
     kernel_ = {x_.channels, y_.channels, y_.channels, plane_of(checked_mul(x_.channels, y_.channels))};
   }
 
+  int64_t tiles() const { return tiles_; }
   int64_t sum_bytes() const { return checked_mul(planes_of(kernel_.plane), kFloat); }
+  // Whose points, of x and dy, take so many bytes.
+  int64_t tiles_in(int64_t bytes) const { return bytes / (kWinogradPoints * kFloat * (x_.channels + y_.channels)); }
   int64_t scratch_bytes() const { return parts_.bytes(); }
 
  protected:
@@ -42,8 +45,6 @@ class WinogradKernelGradient {
     data_ = parts_.add(checked_mul(lanes, planes_of(x_plane())));
     gradients_ = parts_.add(checked_mul(lanes, planes_of(y_plane())));
   }
-  // Whose points, of x and dy, take so many bytes.
-  int64_t tiles_in(int64_t bytes) const { return bytes / (kWinogradPoints * kFloat * (x_.channels + y_.channels)); }
   int64_t x_plane() const { return plane_of(checked_mul(block_, x_.channels)); }
   int64_t y_plane() const { return plane_of(checked_mul(block_, y_.channels)); }
 
@@ -102,14 +103,18 @@ class WinogradKernelGradient {
 class WinogradGradientStrips : public WinogradKernelGradient {
  public:
   WinogradGradientStrips(const WinogradKernelGradient& problem, int threads)
-      : WinogradKernelGradient(problem), lanes_(threads) {
-    constexpr int64_t kCache = 448 << 10, kMostStrips = 16, kMostSumBytes = 8 << 20;
-    // A strip's sums are written and read once more: they should be few beside its tiles. A power of two of them is
-    // shared evenly by as many threads as most machines have.
-    const int64_t fewest_tiles = std::max(kBlockTiles, tiles_in(2 * sum_bytes()));
-    const int64_t most = std::min(kMostSumBytes / sum_bytes(), tiles_ / fewest_tiles);
-    strips_ = std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(most, 1, kMostStrips)));
+      : WinogradKernelGradient(problem), lanes_(threads), strips_(strips_of(problem)) {
+    constexpr int64_t kCache = 448 << 10;
     set_blocks(std::max<int64_t>(tiles_in(kCache), 8), lanes_, strips_);
+  }
+
+  // A strip's sums are written and read once more: they should be few beside its tiles. A power of two of them is
+  // shared evenly by as many threads as most machines have.
+  static int64_t strips_of(const WinogradKernelGradient& problem) {
+    constexpr int64_t kMostStrips = 16, kMostSumBytes = 8 << 20;
+    const int64_t sum_bytes = problem.sum_bytes(), tiles = std::max(kBlockTiles, problem.tiles_in(2 * sum_bytes));
+    const int64_t most = std::min(kMostSumBytes / sum_bytes, problem.tiles() / tiles);
+    return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(most, 1, kMostStrips))));
   }
 
   void run(const KernelRun& run) const {
@@ -149,7 +154,7 @@ class WinogradGradientStrips : public WinogradKernelGradient {
   }
 
   int lanes_;
-  int64_t strips_ = 1;
+  int64_t strips_;
 };
 
 // All threads take one step of many tiles after the other; the sums are read and written once for them.
@@ -189,9 +194,10 @@ class WinogradGradientBlocks : public WinogradKernelGradient {
 }  // namespace
 
 Kernel winograd_kernel_gradient(const ConvProblem& p, int threads) {
-  constexpr int64_t kSmallSums = 768 << 10;
+  constexpr int64_t kSmallSums = 768 << 10, kFewestStrips = 4;
   const WinogradKernelGradient problem(p);
-  if (problem.sum_bytes() <= kSmallSums) return winograd_kernel_of(WinogradGradientStrips(problem, threads));
+  if (problem.sum_bytes() <= kSmallSums && WinogradGradientStrips::strips_of(problem) >= kFewestStrips)
+    return winograd_kernel_of(WinogradGradientStrips(problem, threads));
   return winograd_kernel_of(WinogradGradientBlocks(problem));
 }
 

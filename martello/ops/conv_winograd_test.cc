@@ -29,6 +29,7 @@ std::vector<ConvCase> cases() {
           {{1, 3, 3, 2}, {3, 3, 2, 3}, {.padding = {5, 2, 0, 3}}},
           {{1, 13, 13, 96}, {3, 3, 96, 80}},
           {{20, 16, 16, 8}, {3, 3, 8, 8}},
+          {{13, 16, 17, 20}, {3, 3, 20, 19}},
           {{750, 3, 3, 33}, {3, 3, 33, 129}}};
 }
 
@@ -71,7 +72,7 @@ void check(const ConvCase& c, const OpDef& op, ConvDirection direction, const Ho
   const HostTensor y = winograd(c, in, result, {.direction = direction}, 1);
   const std::string label = str(op.name, " ", c.x, c.kernel);
   expect_near(y, expected, label);
-  for (int threads : {2, 3})
+  for (int threads : {2, 3, 9})
     EXPECT_TRUE(winograd(c, in, result, {.direction = direction}, threads).same_bits(y)) << label;
 }
 
