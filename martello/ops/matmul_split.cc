@@ -23,7 +23,7 @@ SplitGemm::SplitGemm(const MatmulSizes& sizes, const MatmulFlags& flags)
     : sizes_(sizes), flags_(flags), loops_(&cpu::gemm_loops<float>()) {}
 
 bool SplitGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
-  constexpr int64_t kFew = 128, kShort = 256;
+  constexpr int64_t kFew = 512, kShort = 256;
   return cpu::host_isa() == cpu::Isa::v4 && s.batch.empty() && !flags.transpose_a && !flags.transpose_b &&
          s.m <= kFew && s.k >= kShort && is_large_matrix(s.k, s.n);
 }
