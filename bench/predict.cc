@@ -103,7 +103,7 @@ int compare_clients(const mt::OnlinePredictor& model) {
   config.session.kernel_choice = mt::KernelChoice::measured;
   const mt::OfflinePredictor alone(std::move(config));
   std::vector<mt::Ref<mt::PredictorBase>> predictors;
-  for (int i = 0; i < mt::default_threads(); ++i) predictors.push_back(mt::OnlinePredictor(alone));
+  for (int i = 0; i < mt::default_threads(); ++i) predictors.emplace_back(mt::OnlinePredictor(alone));
   mt::MultiThreadAsyncPredictor async(predictors, {.batch_size = kClients / mt::default_threads()});
   async.start();
   const std::vector<mt::HostTensor> row = {image_of({1, 28, 28, 1})};

@@ -28,7 +28,7 @@ struct OnlinePredictor::Impl {
       throw FailedPrecondition(
           str("[predictor] is called before there is a session. Call it from before_train on, in a callback."));
     std::vector<Fetch> feeds;
-    for (const Tensor& t : inputs) feeds.push_back(Fetch(t));
+    for (const Tensor& t : inputs) feeds.emplace_back(t);
     return session->prepare(Fetches(outputs), feeds);
   }
 
