@@ -6,8 +6,9 @@ namespace {
 
 // A panel is as many columns as fit beside the accumulators: 32 registers at level v4, 16 below.
 constexpr int kPanelVecs = kVecBytes == 64 ? 4 : 2;
-constexpr int kDepth = 1024;   // rows of a panel that stay in the second cache; the first one reads ahead
-constexpr int64_t kAhead = 8;  // rows of b that are asked for while it is kept
+constexpr int kDepth = 1024;       // rows of a panel that stay in the second cache; the first one reads ahead
+constexpr int64_t kAhead = 8;      // rows of b that are asked for while it is kept
+constexpr int64_t kShortSum = 16;  // made sooner than a line of y arrives
 template <int Vecs>
 constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1   ? 12
                                              : Vecs == 2 ? 10
@@ -122,7 +123,7 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
   for (int v = 0; v < Vecs; ++v) sum[i][v] = block.is_first ? Vec<T>(0) : columns.load(y + i * t.y_row, v);
   // Lines of y that lie in no cache, or in another core's, arrive while the sums are made.
-  if (block.is_first) {
+  if (block.is_first && block.depth > kShortSum) {
     MARTELLO_UNROLL
     for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
     for (int v = 0; v < Vecs; ++v) __builtin_prefetch(y + i * t.y_row + v * Vec<T>::kLanes, 1);
