@@ -146,7 +146,6 @@ void ThreadCount::set(int threads) {
   omp_set_num_threads(threads);
 }
 
-// Within a region it does nothing.
 void release_team() { omp_pause_resource_all(omp_pause_soft); }
 
 namespace internal {

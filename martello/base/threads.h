@@ -26,7 +26,7 @@ class ThreadCount {
 // Ends the threads that this thread's regions have left waiting for the next one, which then starts them anew (50 us).
 // libgomp keeps such a team for every thread that has had one and, as soon as all of them have more threads than there
 // are cores, lets them sleep between regions instead of spin: a region takes 20 us longer. So a thread that may not
-// compute again for long, as one that has warmed a predictor up for others, should leave none behind.
+// compute for long, as one that has warmed a predictor up, should leave none behind. Within a region it does nothing.
 void release_team();
 
 // In which a thread runs its share.

@@ -69,7 +69,8 @@ HostTensors OnlinePredictor::predict(const std::vector<HostTensor>& inputs) cons
   PreparedRun run = free ? std::move(*free) : impl.prepare();
   for (size_t i = 0; i < inputs.size(); ++i) run.feed(i, inputs[i]);
   run.run();
-  // The thread that makes a first call, to have it planned, is often not the one that goes on.
+  // The thread that makes a first call, to have it planned, is often not the one that goes on. Not a matter of the
+  // session: whoever prepares a run means to repeat it, and its second run must allocate nothing.
   if (!free) release_team();
   HostTensors values;
   for (size_t i = 0; i < impl.outputs.size(); ++i) values.push_back(run.value(i));

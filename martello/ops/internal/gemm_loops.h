@@ -34,7 +34,7 @@ struct GemmTask {
   const T* bias;  // one number per column, or null
   bool relu;
   int64_t k;
-  int64_t first_row, last_row, first_column, last_column;  // first_column: a multiple of the panel's width
+  int64_t first_row, last_row, first_column, last_column;  // first_column of a packed b: where a panel begins
   bool adds = false;                                       // to what y holds
   // Room for k rows of a panel, or null: where the first rows put b as they read it, for all others. b is not packed.
   T* kept = nullptr;
