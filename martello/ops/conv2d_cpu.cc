@@ -3,6 +3,7 @@
 #include <martello/graph/kernel_choice.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/conv_loops.h>
+#include <martello/ops/internal/conv_product.h>
 #include <martello/ops/internal/conv_winograd.h>
 #include <martello/ops/internal/matmul_factors.h>
 #include <martello/ops/internal/matmul_plan.h>
@@ -34,6 +35,7 @@ struct ConvPlan {
         problem(internal::conv_problem(d, str("[", p.op.type, " '", p.op.name, "'] "), p.in, p.out, attrs)),
         has_bias(d == ConvDirection::forward && p.in.size() == 3),
         relu(attrs.activation == LinearActivation::relu) {}
+  internal::ConvTask task() const { return {direction, has_bias, relu}; }
 };
 
 template <class T>
@@ -144,9 +146,11 @@ Kernel packed_kernel(const ConvPlan& c) {
 constexpr char kLibrary[] = "oneDNN";
 
 KernelCandidate winograd_candidate(const ConvPlan& c) {
-  return {internal::kWinogradName, [c] {
-            return internal::winograd_kernel(c.plan, c.problem, {c.direction, c.has_bias, c.relu});
-          }};
+  return {internal::kWinogradName, [c] { return internal::winograd_kernel(c.plan, c.problem, c.task()); }};
+}
+
+KernelCandidate product_candidate(const ConvPlan& c) {
+  return {internal::kProductName, [c] { return internal::product_kernel(c.plan, c.problem, c.task()); }};
 }
 
 // Of the library's implementations; when nobody asks for the others, its first, whose name does not matter.
@@ -164,14 +168,17 @@ std::vector<KernelCandidate> candidates_of(const ConvPlan& c) {
   const auto add_library = [&](const std::string& name, const std::string& implementation) {
     list.push_back({name, [=] { return library_kernel(c, implementation); }});
   };
-  if (internal::is_winograd_faster(c.problem, c.direction)) list.push_back(winograd_candidate(c));
+  const bool by_winograd = internal::is_winograd_faster(c.problem, c.direction);
+  const bool by_product = !by_winograd && internal::is_product_faster(c.problem, c.direction);
+  if (by_winograd) list.push_back(winograd_candidate(c));
+  if (by_product) list.push_back(product_candidate(c));
   if (!list.empty() && !KernelChooserScope::wants_all()) return list;
   const auto names = library_names(c);
   if (!names.empty()) add_library(kLibrary, "");
   for (size_t i = 1; i < names.size(); ++i) add_library(str(kLibrary, " ", names[i]), names[i]);
   if (list.empty()) list.push_back({"own", [=] { return own_kernel(c); }});
-  if (list[0].name != internal::kWinogradName && internal::is_for_winograd(c.problem))
-    list.push_back(winograd_candidate(c));
+  if (!by_winograd && internal::is_for_winograd(c.problem)) list.push_back(winograd_candidate(c));
+  if (!by_product && internal::is_for_product(c.problem, c.direction)) list.push_back(product_candidate(c));
   return list;
 }
 

@@ -34,12 +34,6 @@ struct Loop {
         kernel_h(p.axes[1].window * kernel_w) {}
 };
 
-// The input pixel under tap k of output i, or -1 in the padding.
-int64_t source(const WindowAxis& a, int64_t i, int64_t k) {
-  const int64_t at = i * a.stride + k * a.dilation - a.before;
-  return at < a.in ? std::max<int64_t>(at, -1) : -1;
-}
-
 // The output whose tap k lies on input pixel i, or -1.
 int64_t target(const WindowAxis& a, int64_t i, int64_t k) {
   const int64_t at = i + a.before - k * a.dilation;
@@ -100,7 +94,7 @@ void convolve(int threads, const ConvProblem& p, const T* x, const T* kernel, co
     for (int64_t j = 0; j < p.axes[1].out; ++j) {
       T* pixel = y + n * l.y.batch + i * l.y.height + j * l.y.width;
       for (int64_t o = 0; o < p.out_channels; ++o) pixel[o * l.y.channel] = 0;
-      for_taps(p, i, j, source, [&](int64_t kh, int64_t kw, int64_t h, int64_t w) {
+      for_taps(p, i, j, input_under, [&](int64_t kh, int64_t kw, int64_t h, int64_t w) {
         add_pixel(l, x + n * l.x.batch + h * l.x.height + w * l.x.width, kernel + kh * l.kernel_h + kw * l.kernel_w,
                   pixel);
       });
@@ -131,9 +125,9 @@ namespace {
 template <class T>
 void correlate_image(const Loop& l, int64_t kh, int64_t kw, int64_t c, const T* x, const T* dy, T* row) {
   for (int64_t i = 0; i < l.p.axes[0].out; ++i) {
-    const int64_t h = source(l.p.axes[0], i, kh);
+    const int64_t h = input_under(l.p.axes[0], i, kh);
     for (int64_t j = 0; h >= 0 && j < l.p.axes[1].out; ++j) {
-      const int64_t w = source(l.p.axes[1], j, kw);
+      const int64_t w = input_under(l.p.axes[1], j, kw);
       if (w < 0) continue;
       const T* in = x + h * l.x.height + w * l.x.width;
       const T* out = dy + i * l.y.height + j * l.y.width;

@@ -15,8 +15,8 @@ using cpu::WinogradTiles;
 // comes before and after the 36 products of tiles and kernel.
 class WinogradForward {
  public:
-  WinogradForward(const ConvProblem& p, const WinogradOptions& options)
-      : options_(options), is_grad_(options.direction == ConvDirection::grad_input) {
+  WinogradForward(const ConvProblem& p, const ConvTask& task)
+      : task_(task), is_grad_(task.direction == ConvDirection::grad_input) {
     x_ = images_of(p.axes, is_grad_, is_grad_ ? p.out_channels : p.in_channels);
     y_ = images_of(p.axes, !is_grad_, is_grad_ ? p.in_channels : p.out_channels);
     const int64_t top = p.axes[0].before, left = p.axes[1].before;
@@ -67,11 +67,11 @@ class WinogradForward {
     winograd_loops().split(x, run.in<float>(0).data(), tiles);
   }
   void join(const KernelRun& run, const WinogradTiles& tiles) const {
-    const float* bias = options_.has_bias ? run.in<float>(2).data() : nullptr;
-    winograd_loops().join(y_, tiles, bias, options_.relu, run.out<float>(0).data());
+    const float* bias = task_.has_bias ? run.in<float>(2).data() : nullptr;
+    winograd_loops().join(y_, tiles, bias, task_.relu, run.out<float>(0).data());
   }
 
-  WinogradOptions options_;
+  ConvTask task_;
   bool is_grad_;
   WinogradImages x_ = {}, y_ = {};
   WinogradKernel kernel_ = {};
@@ -237,10 +237,10 @@ bool is_winograd_faster(const ConvProblem& p, ConvDirection) {
   return std::min(p.in_channels, p.out_channels) >= kFewestChannels && tiles >= kFewestTiles && used >= kFewestUsed;
 }
 
-Kernel winograd_kernel(const KernelPlan& plan, const ConvProblem& p, const WinogradOptions& options) {
-  if (options.direction == ConvDirection::grad_kernel) return winograd_kernel_gradient(p, plan.threads);
+Kernel winograd_kernel(const KernelPlan& plan, const ConvProblem& p, const ConvTask& task) {
+  if (task.direction == ConvDirection::grad_kernel) return winograd_kernel_gradient(p, plan.threads);
   constexpr int64_t kSmallKernel = 768 << 10;
-  const WinogradForward problem(p, options);
+  const WinogradForward problem(p, task);
   if (problem.kernel_bytes() > kSmallKernel) return blocks_kernel(WinogradBlocks(plan, problem));
   return winograd_kernel_of(WinogradStrips(problem, plan.threads));
 }

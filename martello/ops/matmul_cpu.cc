@@ -241,6 +241,10 @@ Kernel internal::plan_matmul(const KernelPlan& plan, const MatmulFlags& flags) {
   return Kernel();
 }
 
+Kernel internal::plan_product_by_rules(const KernelPlan& plan, const MatmulFlags& flags) {
+  return f32_candidates(plan, MatmulSizes(plan, flags), flags)[0].make();
+}
+
 Kernel matmul_cpu(const KernelPlan& plan) {
   const auto& attrs = plan.attrs<MatmulAttrs>();
   return internal::plan_matmul(plan, {.transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b});

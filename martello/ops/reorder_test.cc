@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
+#include <martello/ops/internal/conv_case.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/reorder_attrs.h>
 #include <martello/testing/op_test.h>
@@ -13,21 +14,17 @@ namespace {
 
 using internal::ConvDirection;
 using internal::ConvOpAttrs;
-using internal::ConvProblem;
 using internal::ReorderAttrs;
+using testing::ConvCase;
+using testing::problem_of;
 using testing::randn;
 using testing::run_kernel;
 
-struct Case {
-  Shape x, kernel;
-  Conv2DAttrs conv = {};
-};
-
-std::vector<Case> cases() {
+std::vector<ConvCase> cases() {
   return {{{1, 14, 14, 32}, {3, 3, 32, 32}},
           {{2, 28, 28, 1}, {3, 3, 1, 32}},
           {{2, 56, 56, 3}, {7, 7, 3, 64}, {.stride = 2}},
-          {{2, 14, 14, 64}, {1, 1, 64, 256}},
+          {{6, 14, 14, 64}, {1, 1, 64, 256}},
           {{2, 14, 14, 48}, {3, 3, 48, 72}, {.stride = 2, .padding = Pad::valid}},
           {{2, 9, 9, 32}, {3, 3, 16, 64}, {.groups = 2}},
           {{2, 9, 9, 32}, {3, 3, 1, 32}, {.groups = 32}},
@@ -35,9 +32,7 @@ std::vector<Case> cases() {
           {{2, 32, 10, 10}, {3, 3, 32, 64}, {.data_format = DataFormat::nchw}}};
 }
 
-ConvProblem problem_of(const Case& c) { return ConvProblem("", {.shape = c.x, .dtype = f32}, c.kernel, c.conv); }
-
-ReorderAttrs reorder_for(const Case& c, ConvDirection direction, int threads) {
+ReorderAttrs reorder_for(const ConvCase& c, ConvDirection direction, int threads) {
   const OpInfo op{"test", "reorder"};
   return {direction, c.conv, c.x, internal::find_packing(op, problem_of(c), direction, threads)};
 }
@@ -45,7 +40,8 @@ ReorderAttrs reorder_for(const Case& c, ConvDirection direction, int threads) {
 HostTensor random_f32(const Shape& shape, uint64_t seed) { return randn(shape, seed).cast(f32); }
 
 // A convolution with its kernel in the library's layout has the bits of one that packs by itself.
-void expect_same(const Case& c, const OpDef& op, ConvDirection direction, const HostTensor& a, const HostTensor& b) {
+void expect_same(const ConvCase& c, const OpDef& op, ConvDirection direction, const HostTensor& a,
+                 const HostTensor& b) {
   ConvOpAttrs attrs{.conv = c.conv, .shape = direction == ConvDirection::grad_kernel ? c.kernel : c.x};
   if (direction == ConvDirection::forward) attrs.shape = Shape();
   for (int threads : {1, 2}) {
@@ -65,7 +61,7 @@ void expect_same(const Case& c, const OpDef& op, ConvDirection direction, const 
 
 TEST(reorder, keeps_the_bits_of_convolutions) {
   int packed = 0;
-  for (const Case& c : cases()) {
+  for (const ConvCase& c : cases()) {
     const HostTensor x = random_f32(c.x, 1), kernel = random_f32(c.kernel, 2);
     const HostTensor dy = random_f32(problem_of(c).y_shape(), 3);
     expect_same(c, op_conv2d, ConvDirection::forward, x, kernel);
@@ -86,7 +82,7 @@ HostTensor with_bias(HostTensor y, const HostTensor& bias, int64_t inner, bool r
 
 // What fusion promises of conv2d with a bias, packed or not.
 TEST(reorder, keeps_the_bits_of_a_bias) {
-  for (const Case& c : cases()) {
+  for (const ConvCase& c : cases()) {
     const HostTensor x = random_f32(c.x, 1), kernel = random_f32(c.kernel, 2), bias = random_f32(Shape(c.kernel[3]), 3);
     const Shape y = problem_of(c).y_shape();
     const int64_t inner = c.conv.data_format == DataFormat::nhwc ? 1 : y[2] * y[3];
@@ -125,7 +121,7 @@ TEST(reorder, leaves_nan_to_relu) {
 
 // A convolution over a packed kernel is what the row computes, so that the opaque layout has a meaning.
 testing::OpCase row(std::string label, ConvDirection direction) {
-  const Case c{{2, 6, 6, 32}, {3, 3, 32, 64}};
+  const ConvCase c{{2, 6, 6, 32}, {3, 3, 32, 64}};
   const bool is_forward = direction == ConvDirection::forward;
   const OpDef& op = is_forward ? op_conv2d : op_conv2d_grad_input;
   const ConvOpAttrs plain{.conv = c.conv, .shape = is_forward ? Shape() : c.x};

@@ -2,11 +2,19 @@
 #include <martello/ops/conv2d.h>
 #include <martello/ops/linear.h>
 
+#include <algorithm>
+
 namespace martello::internal {
 
 // The tensor that a convolution computes from the two others.
 enum class ConvDirection { forward, grad_input, grad_kernel };
 inline std::vector<std::string> enum_names(ConvDirection) { return {"forward", "grad_input", "grad_kernel"}; }
+
+// What a convolution computes. `has_bias`: input 2.
+struct ConvTask {
+  ConvDirection direction = ConvDirection::forward;
+  bool has_bias = false, relu = false;
+};
 
 // A kernel in the layout that the library wants for one convolution: `elements` numbers with a meaning only to it. The
 // layout may depend on the number of threads and on which implementation of the library takes it.
@@ -77,6 +85,11 @@ std::vector<TensorSpec> conv2d_shape(const ShapeContext& c);
 std::vector<TensorSpec> grad_input_shape(const ShapeContext& c);
 std::vector<TensorSpec> grad_kernel_shape(const ShapeContext& c);
 
+// The input under tap k of output i, or -1 in the padding.
+inline int64_t input_under(const WindowAxis& a, int64_t i, int64_t k) {
+  const int64_t at = i * a.stride + k * a.dilation - a.before;
+  return at < a.in ? std::max<int64_t>(at, -1) : -1;
+}
 // The dimension of an image batch that counts height (0) or width (1).
 inline int spatial_axis(DataFormat format, int axis) { return (format == DataFormat::nhwc ? 1 : 2) + axis; }
 // Throws unless a kernel may be packed so.

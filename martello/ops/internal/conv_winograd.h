@@ -14,12 +14,8 @@ bool is_for_winograd(const ConvProblem& p);
 bool is_winograd_faster(const ConvProblem& p, ConvDirection direction);
 
 // See Note [Winograd]. Our loops give the same bits with any number of threads; products with a large kernel are
-// oneDNN's. `has_bias`: input 2.
-struct WinogradOptions {
-  ConvDirection direction = ConvDirection::forward;
-  bool has_bias = false, relu = false;
-};
-Kernel winograd_kernel(const KernelPlan& plan, const ConvProblem& p, const WinogradOptions& options);
+// oneDNN's.
+Kernel winograd_kernel(const KernelPlan& plan, const ConvProblem& p, const ConvTask& task);
 // Its third direction.
 Kernel winograd_kernel_gradient(const ConvProblem& p, int threads);
 

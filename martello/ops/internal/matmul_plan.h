@@ -46,6 +46,8 @@ onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& size
 
 // The kernel of matmul and linear.
 Kernel plan_matmul(const KernelPlan& plan, const MatmulFlags& flags);
+// A product of f32 within the kernel of another op: `plan` has its factors and result, and nobody chooses.
+Kernel plan_product_by_rules(const KernelPlan& plan, const MatmulFlags& flags);
 
 // After a library's kernel, whose own ReLU loses NaN.
 void relu_in_place(const KernelRun& run, float* y, int64_t count);

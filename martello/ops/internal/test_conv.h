@@ -1,0 +1,62 @@
+#pragma once
+#include <gtest/gtest.h>
+#include <martello/ops/internal/conv_case.h>
+#include <martello/testing/op_test.h>
+#include <martello/testing/run_kernel.h>
+
+#include <algorithm>
+#include <cmath>
+
+// For tests of one of the ways to run a convolution.
+namespace martello::testing {
+
+using ConvWay = Kernel (*)(const KernelPlan&, const internal::ConvProblem&, const internal::ConvTask&);
+
+// On two or three inputs, twice, with scratch full of NaN.
+inline HostTensor convolve_by(ConvWay way, const ConvCase& c, const HostTensors& in, const Shape& result,
+                              const internal::ConvTask& task, int threads) {
+  std::vector<RunTensor> tensors;
+  for (const HostTensor& t : in) tensors.push_back({const_cast<std::byte*>(t.raw()), t.num_elements(), t.shape()[0]});
+  HostTensor y(result, f32);
+  RunTensor out{y.mutable_raw(), y.num_elements(), result[0]};
+  KernelPlan plan{.op = {"test", "conv2d"}, .in = {}, .out = {}};
+  plan.threads = threads;
+  const Kernel kernel = way(plan, problem_of(c), task);
+  HostTensor scratch = HostTensor::full({kernel.scratch_bytes() / 4}, f32, NAN);
+  RunParams params;
+  const KernelRun run{tensors.data(), &out, scratch.mutable_raw(), &params, threads};
+  kernel.bind(run)(run);
+  kernel.bind(run)(run);
+  return y;
+}
+
+inline void expect_near(const HostTensor& y, const HostTensor& expected, const std::string& label) {
+  ASSERT_EQ(y.shape(), expected.shape());
+  double squares = 0, worst = 0;
+  for (int64_t i = 0; i < y.num_elements(); ++i) {
+    squares += expected.at(i) * expected.at(i);
+    const double error = std::abs(y.at(i) - expected.at(i));
+    ASSERT_TRUE(std::isfinite(error)) << label;
+    worst = std::max(worst, error);
+  }
+  // The longest sums, over 750 tiles, have as many roundings.
+  EXPECT_LE(worst, 5e-5 * std::sqrt(squares / static_cast<double>(y.num_elements())) + 1e-6) << label;
+}
+
+// Against loops of f64; returns what the way gave.
+inline HostTensor expect_definition(ConvWay way, const ConvCase& c, internal::ConvDirection direction, int threads) {
+  using internal::ConvDirection;
+  const HostTensor x = randn(c.x, 1).cast(f32), kernel = randn(c.kernel, 2).cast(f32);
+  const HostTensor dy = randn(problem_of(c).y_shape(), 3).cast(f32);
+  const bool gives_y = direction == ConvDirection::forward, gives_x = direction == ConvDirection::grad_input;
+  const OpDef& op = gives_y ? op_conv2d : gives_x ? op_conv2d_grad_input : op_conv2d_grad_kernel;
+  const HostTensors in{gives_x ? dy : x, gives_y || gives_x ? kernel : dy};
+  const Shape result = gives_y ? dy.shape() : gives_x ? c.x : c.kernel;
+  const internal::ConvOpAttrs attrs{.conv = c.conv, .shape = gives_y ? Shape() : result};
+  const HostTensor expected = run_kernel(op, {in[0].cast(f64), in[1].cast(f64)}, Attrs(attrs))[0];
+  HostTensor y = convolve_by(way, c, in, result, {.direction = direction}, threads);
+  expect_near(y, expected, str(op.name, " ", c.x, c.kernel, " ", threads, " threads"));
+  return y;
+}
+
+}  // namespace martello::testing
