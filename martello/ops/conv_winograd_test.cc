@@ -2,18 +2,14 @@
 #include <martello/ops/internal/conv_winograd.h>
 #include <martello/ops/internal/test_conv.h>
 
-#include <cmath>
-
 namespace martello {
 namespace {
 
 using internal::ConvDirection;
-using internal::ConvTask;
 using testing::ConvCase;
-using testing::convolve_by;
+using testing::expect_bias_as_if_added_later;
 using testing::expect_definition;
 using testing::problem_of;
-using testing::randn;
 
 // Whole and cut tiles and vectors, kernels whose points fit a cache and others, more tiles than one block takes.
 std::vector<ConvCase> cases() {
@@ -30,38 +26,18 @@ std::vector<ConvCase> cases() {
           {{750, 3, 3, 33}, {3, 3, 33, 129}}};
 }
 
-HostTensor winograd(const ConvCase& c, const HostTensors& in, const Shape& result, const ConvTask& task, int threads) {
-  return convolve_by(internal::winograd_kernel, c, in, result, task, threads);
-}
-
 TEST(conv_winograd, equals_the_definition_in_all_directions_with_any_number_of_threads) {
   for (const ConvCase& c : cases()) {
     ASSERT_TRUE(internal::is_for_winograd(problem_of(c)));
     for (auto direction : {ConvDirection::forward, ConvDirection::grad_input, ConvDirection::grad_kernel}) {
-      const HostTensor y = expect_definition(internal::winograd_kernel, c, direction, 1);
-      for (int threads : {2, 3, 9})
-        EXPECT_TRUE(expect_definition(internal::winograd_kernel, c, direction, threads).same_bits(y)) << c.x.str();
+      const HostTensors y = expect_definition(internal::winograd_kernel, c, direction, {1, 2, 3, 9});
+      for (const HostTensor& other : y) EXPECT_TRUE(other.same_bits(y[0])) << c.x.str();
     }
   }
 }
 
-// What fusion promises of conv2d with a bias.
 TEST(conv_winograd, adds_a_bias_with_the_bits_of_a_later_addition_and_keeps_nan) {
-  for (const ConvCase& c : cases()) {
-    const Shape shape = problem_of(c).y_shape();
-    HostTensor x = randn(c.x, 1).cast(f32);
-    const HostTensor kernel = randn(c.kernel, 2).cast(f32), bias = randn(Shape(c.kernel[3]), 3).cast(f32);
-    HostTensor expected = winograd(c, {x, kernel}, shape, {}, 1);
-    for (int64_t i = 0; i < expected.num_elements(); ++i) {
-      const float v = static_cast<float>(expected.at(i)) + static_cast<float>(bias.at(i % c.kernel[3]));
-      expected.set(i, v <= 0 ? 0 : v);
-    }
-    const ConvTask task{.has_bias = true, .relu = true};
-    EXPECT_TRUE(winograd(c, {x, kernel, bias}, shape, task, 2).same_bits(expected)) << c.x.str();
-    for (int64_t i = 0; i < x.num_elements(); ++i) x.set(i, NAN);
-    const HostTensor y = winograd(c, {x, kernel, bias}, shape, task, 1);
-    EXPECT_TRUE(std::isnan(y.at(y.num_elements() / 2))) << c.x.str();
-  }
+  for (const ConvCase& c : cases()) expect_bias_as_if_added_later(internal::winograd_kernel, c);
 }
 
 TEST(conv_winograd, leaves_other_convolutions_alone) {

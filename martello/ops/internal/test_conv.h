@@ -43,8 +43,9 @@ inline void expect_near(const HostTensor& y, const HostTensor& expected, const s
   EXPECT_LE(worst, 5e-5 * std::sqrt(squares / static_cast<double>(y.num_elements())) + 1e-6) << label;
 }
 
-// Against loops of f64; returns what the way gave.
-inline HostTensor expect_definition(ConvWay way, const ConvCase& c, internal::ConvDirection direction, int threads) {
+// Against loops of f64, with each of these numbers of threads; returns what the way gave.
+inline HostTensors expect_definition(ConvWay way, const ConvCase& c, internal::ConvDirection direction,
+                                     const std::vector<int>& threads) {
   using internal::ConvDirection;
   const HostTensor x = randn(c.x, 1).cast(f32), kernel = randn(c.kernel, 2).cast(f32);
   const HostTensor dy = randn(problem_of(c).y_shape(), 3).cast(f32);
@@ -54,9 +55,31 @@ inline HostTensor expect_definition(ConvWay way, const ConvCase& c, internal::Co
   const Shape result = gives_y ? dy.shape() : gives_x ? c.x : c.kernel;
   const internal::ConvOpAttrs attrs{.conv = c.conv, .shape = gives_y ? Shape() : result};
   const HostTensor expected = run_kernel(op, {in[0].cast(f64), in[1].cast(f64)}, Attrs(attrs))[0];
-  HostTensor y = convolve_by(way, c, in, result, {.direction = direction}, threads);
-  expect_near(y, expected, str(op.name, " ", c.x, c.kernel, " ", threads, " threads"));
-  return y;
+  HostTensors results;
+  for (int count : threads) {
+    results.push_back(convolve_by(way, c, in, result, {.direction = direction}, count));
+    expect_near(results.back(), expected, str(op.name, " ", c.x, c.kernel, " ", count, " threads"));
+  }
+  return results;
+}
+
+// What fusion promises of conv2d with a bias and ReLU.
+inline void expect_bias_as_if_added_later(ConvWay way, const ConvCase& c) {
+  const Shape shape = problem_of(c).y_shape();
+  HostTensor x = randn(c.x, 1).cast(f32);
+  const HostTensor kernel = randn(c.kernel, 2).cast(f32), bias = randn(Shape(c.kernel[3]), 3).cast(f32);
+  HostTensor expected = convolve_by(way, c, {x, kernel}, shape, {}, 2);
+  for (int64_t i = 0; i < expected.num_elements(); ++i) {
+    const float v = static_cast<float>(expected.at(i)) + static_cast<float>(bias.at(i % c.kernel[3]));
+    expected.set(i, v <= 0 ? 0 : v);
+  }
+  const auto run = [&] { return convolve_by(way, c, {x, kernel, bias}, shape, {.has_bias = true, .relu = true}, 2); };
+  EXPECT_TRUE(run().same_bits(expected)) << c.x.str();
+  for (int64_t i = 0; i < x.num_elements(); ++i) x.set(i, NAN);
+  const HostTensor y = run();
+  int64_t count = 0;
+  for (int64_t i = 0; i < y.num_elements(); ++i) count += std::isnan(y.at(i));
+  EXPECT_GT(count, 0) << c.x.str();
 }
 
 }  // namespace martello::testing
