@@ -64,7 +64,7 @@ HostTensor image_of(const HostTensor& images, int64_t i) {
 
 struct TFEventWriter::Impl {
   TFEventWriterOptions options;
-  bool is_off = false;
+  bool is_off = false, has_begun = false;
   std::string run = name_of_run();
   int64_t files = 0;
   std::optional<internal::FileMark> resumed = {};
@@ -72,6 +72,11 @@ struct TFEventWriter::Impl {
   EventEncoder encoder;
   internal::RowFile file;
   std::set<std::string, std::less<>> warned = {};
+
+  // Of a training that was refused at its start nothing stays.
+  ~Impl() {
+    if (files > 0 && !has_begun && !resumed) forget_file();
+  }
 
   std::string path() const { return str(options.dir, "/", file_name(run, files - 1)); }
   void open() {
@@ -127,6 +132,7 @@ void TFEventWriter::setup_graph() {
 
 void TFEventWriter::before_train() {
   if (is_off()) return;
+  impl_->has_begun = true;
   if (context().starts_over()) put_others_aside(impl_->options.dir, impl_->path());
   stamp();
   impl_->encoder.graph(internal::graph_nodes(context().graph()));

@@ -45,6 +45,14 @@ TEST_F(TfEventWriterTest, scalars_have_the_steps_in_which_they_were_put) {
   EXPECT_EQ(events()[0].bytes(3), "brain.Event:2");
 }
 
+TEST_F(TfEventWriterTest, training_that_was_refused_at_its_start_leaves_no_file) {
+  {
+    const FakeTraining t({TFEventWriter({.dir = dir.path()})});
+    EXPECT_EQ(files().size(), 1u);
+  }
+  EXPECT_TRUE(files().empty());
+}
+
 TEST_F(TfEventWriterTest, an_epoch_is_on_the_disk_when_it_has_ended) {
   FakeTraining t({TFEventWriter({.dir = dir.path()})});
   t.start();
