@@ -43,22 +43,37 @@ auto with_backward(const ConvDesc& d, const Use& use) {
                                d.after);
 }
 
+// Note [Narrow strided pixels]: for gradients of weights with a window of one pixel and a stride, oneDNN 2.6 gathers
+// the pixels that count, whole vectors of channels at a time. With fewer channels than a vector has it writes beyond
+// its scratch, over other tensors or over the barrier that its threads wait at. Its other implementations are sound.
+bool is_sound(const ConvDesc& d, const std::string& implementation) {
+  constexpr int64_t kWidestVector = 16;
+  if (d.kind != ConvDesc::Kind::backward_weights || implementation.find("1x1") == std::string::npos) return true;
+  const Dims dims = dims_of(desc_of(d.weights));
+  const bool has_stride = std::any_of(d.stride.begin(), d.stride.end(), [](int64_t s) { return s > 1; });
+  return !has_stride || dims[dims.size() - 3] >= kWidestVector;
+}
+
+bool is_wanted(const ConvDesc& d, const std::string& implementation) {
+  return is_sound(d, implementation) && (d.implementation.empty() || d.implementation == implementation);
+}
+
 // The wanted implementation of those that the library offers.
 template <class P>
 auto selected(const ConvDesc& d) {
   return [&d](typename P::primitive_desc pd) {
-    while (!d.implementation.empty() && d.implementation != pd.impl_info_str())
+    while (!is_wanted(d, pd.impl_info_str()))
       if (!pd.next_impl()) throw dnnl::error(dnnl_unimplemented, "no such implementation");
     return pd;
   };
 }
 
-std::vector<std::string> names_of(auto pd) {
+std::vector<std::string> names_of(const ConvDesc& d, auto pd) {
   std::vector<std::string> names;
   do {
     const std::string name = pd.impl_info_str();
     const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
-    if (is_new && (names.empty() || name.find("ref") == std::string::npos)) names.push_back(name);
+    if (is_new && is_sound(d, name) && (names.empty() || name.find("ref") == std::string::npos)) names.push_back(name);
   } while (pd.next_impl());
   return names;
 }
@@ -102,7 +117,7 @@ dnnl::memory::desc weights_desc(const ConvDesc& d) {
 
 std::vector<std::string> convolution_implementations(const OpInfo& op, const ConvDesc& d, int threads) try {
   const ThreadCount scope(threads);
-  const auto names = [](const auto& pd) { return names_of(pd); };
+  const auto names = [&](const auto& pd) { return names_of(d, pd); };
   switch (d.kind) {
     case ConvDesc::Kind::forward: return with_forward(d, desc_of(d.weights), names);
     case ConvDesc::Kind::backward_data: return with_backward<BackwardData>(d, names);

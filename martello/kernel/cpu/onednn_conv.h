@@ -21,7 +21,8 @@ struct ConvDesc {
 // no implementation for these sizes and layouts. Creation is tied to the thread count, as execution is.
 Primitive make_convolution(const OpInfo& op, const ConvDesc& desc, int threads);
 
-// Names of the implementations that the library offers, its own choice first, plain reference code left out.
+// Names of the implementations that the library offers, its own choice first; left out are plain reference code and
+// what is known to be wrong (Note [Narrow strided pixels]).
 std::vector<std::string> convolution_implementations(const OpInfo& op, const ConvDesc& desc, int threads);
 
 // What weights of layout `any` would become, without making the primitive; null where make_convolution() gives null.

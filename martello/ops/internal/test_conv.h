@@ -43,22 +43,37 @@ inline void expect_near(const HostTensor& y, const HostTensor& expected, const s
   EXPECT_LE(worst, 5e-5 * std::sqrt(squares / static_cast<double>(y.num_elements())) + 1e-6) << label;
 }
 
-// Against loops of f64, with each of these numbers of threads; returns what the way gave.
+// A node for one direction of it, with random inputs.
+struct ConvNode {
+  const OpDef* op;
+  HostTensors in;
+  Shape result;
+  internal::ConvOpAttrs attrs;
+
+  ConvNode(const ConvCase& c, internal::ConvDirection direction) {
+    const bool gives_y = direction == internal::ConvDirection::forward,
+               gives_x = direction == internal::ConvDirection::grad_input;
+    const HostTensor x = randn(c.x, 1).cast(f32), kernel = randn(c.kernel, 2).cast(f32);
+    const HostTensor dy = randn(problem_of(c).y_shape(), 3).cast(f32);
+    op = gives_y ? &op_conv2d : gives_x ? &op_conv2d_grad_input : &op_conv2d_grad_kernel;
+    in = {gives_x ? dy : x, gives_y || gives_x ? kernel : dy};
+    result = gives_y ? dy.shape() : gives_x ? c.x : c.kernel;
+    attrs = {.conv = c.conv, .shape = gives_y ? Shape() : result};
+  }
+
+  // By loops of f64.
+  HostTensor definition() const { return run_kernel(*op, {in[0].cast(f64), in[1].cast(f64)}, Attrs(attrs))[0]; }
+};
+
+// Against the definition, with each of these numbers of threads; returns what the way gave.
 inline HostTensors expect_definition(ConvWay way, const ConvCase& c, internal::ConvDirection direction,
                                      const std::vector<int>& threads) {
-  using internal::ConvDirection;
-  const HostTensor x = randn(c.x, 1).cast(f32), kernel = randn(c.kernel, 2).cast(f32);
-  const HostTensor dy = randn(problem_of(c).y_shape(), 3).cast(f32);
-  const bool gives_y = direction == ConvDirection::forward, gives_x = direction == ConvDirection::grad_input;
-  const OpDef& op = gives_y ? op_conv2d : gives_x ? op_conv2d_grad_input : op_conv2d_grad_kernel;
-  const HostTensors in{gives_x ? dy : x, gives_y || gives_x ? kernel : dy};
-  const Shape result = gives_y ? dy.shape() : gives_x ? c.x : c.kernel;
-  const internal::ConvOpAttrs attrs{.conv = c.conv, .shape = gives_y ? Shape() : result};
-  const HostTensor expected = run_kernel(op, {in[0].cast(f64), in[1].cast(f64)}, Attrs(attrs))[0];
+  const ConvNode node(c, direction);
+  const HostTensor expected = node.definition();
   HostTensors results;
   for (int count : threads) {
-    results.push_back(convolve_by(way, c, in, result, {.direction = direction}, count));
-    expect_near(results.back(), expected, str(op.name, " ", c.x, c.kernel, " ", count, " threads"));
+    results.push_back(convolve_by(way, c, node.in, node.result, {.direction = direction}, count));
+    expect_near(results.back(), expected, str(node.op->name, " ", c.x, c.kernel, " ", count, " threads"));
   }
   return results;
 }

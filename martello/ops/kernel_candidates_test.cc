@@ -1,0 +1,130 @@
+// Whoever chooses among the ways to run a product or a convolution, by timing or from a record, may choose any of them.
+#include <martello/base/error.h>
+#include <martello/graph/kernel_choice.h>
+#include <martello/ops/internal/test_conv.h>
+#include <martello/ops/matmul.h>
+
+#include <random>
+#include <set>
+
+namespace martello {
+namespace {
+
+using internal::ConvDirection;
+using testing::ConvCase;
+using testing::ConvNode;
+using testing::expect_near;
+using testing::randn;
+using testing::run_kernel;
+
+// Takes the candidate with this number, and knows how many there are.
+class TakesNumber : public KernelChooser {
+ public:
+  explicit TakesNumber(size_t number) : number_(number) {}
+  bool wants_all() const override { return true; }
+  size_t choose(const KernelPlan&, std::span<const KernelCandidate> candidates) override {
+    count = candidates.size();
+    name = candidates[number_].name;
+    return number_;
+  }
+
+  size_t count = 1;
+  std::string name;
+
+ private:
+  size_t number_;
+};
+
+// All ways to run this against the definition; their names are added to `seen`.
+void check_all(const OpDef& op, const HostTensors& in, const Attrs& attrs, const HostTensor& expected,
+               const std::string& label, std::set<std::string>& seen) {
+  for (int threads : {1, 2}) {
+    size_t count = 1;
+    for (size_t i = 0; i < count; ++i) {
+      TakesNumber chooser(i);
+      const KernelChooserScope scope(&chooser);
+      const HostTensor y = run_kernel(op, in, attrs, {.threads = threads})[0];
+      expect_near(y, expected, str(label, ": ", chooser.name, ", ", threads, " threads"));
+      count = chooser.count;
+      seen.insert(chooser.name);
+    }
+  }
+}
+
+class Dice {
+ public:
+  explicit Dice(uint32_t seed) : engine_(seed) {}
+  int one_of(const std::vector<int>& values) { return values[engine_() % values.size()]; }
+
+ private:
+  std::mt19937 engine_;
+};
+
+ConvCase random_conv(Dice& dice) {
+  const int64_t groups = dice.one_of({1, 1, 1, 2, 3}), in = groups * dice.one_of({1, 3, 8, 17, 32}),
+                out = groups * dice.one_of({1, 3, 16, 17, 48});
+  const auto size = [&]() -> int64_t { return dice.one_of({1, 2, 5, 7, 8, 13}); };
+  const auto window = [&]() -> int64_t { return dice.one_of({1, 1, 2, 3, 3, 5}); };
+  const auto pad = [&] { return dice.one_of({0, 1, 2}); };
+  Conv2DAttrs conv{.stride = {dice.one_of({1, 1, 2, 3}), dice.one_of({1, 1, 2})},
+                   .dilation = {dice.one_of({1, 1, 2}), 1},
+                   .groups = groups};
+  const Padding paddings[] = {Pad::same, Pad::valid, {pad(), pad(), pad(), pad()}};
+  conv.padding = paddings[dice.one_of({0, 1, 2})];
+  conv.data_format = dice.one_of({0, 0, 0, 1}) ? DataFormat::nchw : DataFormat::nhwc;
+  const int64_t batch = dice.one_of({1, 2, 5}), height = size(), width = size();
+  const Shape x =
+      conv.data_format == DataFormat::nhwc ? Shape(batch, height, width, in) : Shape(batch, in, height, width);
+  return {x, {window(), window(), in / groups, out}, conv};
+}
+
+bool fits(const ConvCase& c) try { return !problem_of(c).has_no_elements(); } catch (const Error&) {
+  return false;
+}
+
+TEST(kernel_candidates, every_way_to_convolve_equals_the_definition) {
+  Dice dice(7);
+  std::set<std::string> seen;
+  int checked = 0;
+  while (checked < 60) {
+    const ConvCase c = random_conv(dice);
+    if (!fits(c)) continue;
+    ++checked;
+    for (auto direction : {ConvDirection::forward, ConvDirection::grad_input, ConvDirection::grad_kernel}) {
+      const ConvNode node(c, direction);
+      std::string label = str("case ", checked, ", ", node.op->name, " ", c.x, c.kernel);
+      for (const auto& a : problem_of(c).axes)
+        label += str(" s", a.stride, " d", a.dilation, " p", a.before, ",", a.after);
+      check_all(*node.op, node.in, Attrs(node.attrs), node.definition(), label, seen);
+    }
+  }
+  for (const char* name : {"product", "oneDNN"}) EXPECT_TRUE(seen.count(name)) << name;
+}
+
+// See Note [Narrow strided pixels]: more pixels than a product takes, fewer channels than a vector has.
+TEST(kernel_candidates, gradients_of_narrow_strided_pixels_stay_in_their_scratch) {
+  std::set<std::string> seen;
+  for (int64_t channels : {1, 3, 7, 12, 16, 17}) {
+    const ConvCase c{{5, 27, 29, channels}, {1, 1, channels, 8}, {.stride = {1, 2}}};
+    const ConvNode node(c, ConvDirection::grad_kernel);
+    check_all(*node.op, node.in, Attrs(node.attrs), node.definition(), str(channels, " channels"), seen);
+  }
+}
+
+TEST(kernel_candidates, every_way_to_multiply_equals_the_definition) {
+  Dice dice(8);
+  std::set<std::string> seen;
+  for (int i = 0; i < 60; ++i) {
+    const auto size = [&]() -> int64_t { return dice.one_of({1, 2, 17, 48, 96, 130, 300, 520}); };
+    const int64_t m = size(), n = size(), k = size();
+    const MatmulAttrs attrs{.transpose_a = dice.one_of({0, 1}) == 1, .transpose_b = dice.one_of({0, 1}) == 1};
+    const HostTensor a = randn(attrs.transpose_a ? Shape(k, m) : Shape(m, k), 1).cast(f32),
+                     b = randn(attrs.transpose_b ? Shape(n, k) : Shape(k, n), 2).cast(f32);
+    const HostTensor expected = run_kernel(op_matmul, {a.cast(f64), b.cast(f64)}, Attrs(attrs))[0];
+    check_all(op_matmul, {a, b}, Attrs(attrs), expected, str("case ", i, ", matmul ", a.shape(), b.shape()), seen);
+  }
+  EXPECT_GE(seen.size(), 4u);
+}
+
+}  // namespace
+}  // namespace martello
