@@ -101,14 +101,16 @@ TEST(kernel_candidates, every_way_to_convolve_equals_the_definition) {
   for (const char* name : {"product", "oneDNN"}) EXPECT_TRUE(seen.count(name)) << name;
 }
 
-// See Note [Narrow strided pixels]: more pixels than a product takes, fewer channels than a vector has.
+// See Note [Narrow strided pixels].
 TEST(kernel_candidates, gradients_of_narrow_strided_pixels_stay_in_their_scratch) {
   std::set<std::string> seen;
-  for (int64_t channels : {1, 3, 7, 12, 16, 17}) {
-    const ConvCase c{{5, 27, 29, channels}, {1, 1, channels, 8}, {.stride = {1, 2}}};
-    const ConvNode node(c, ConvDirection::grad_kernel);
-    check_all(*node.op, node.in, Attrs(node.attrs), node.definition(), str(channels, " channels"), seen);
-  }
+  for (int64_t channels : {1, 3, 7, 12, 15, 16, 17})
+    for (const Conv2DAttrs& conv : {Conv2DAttrs{.stride = {2, 1}}, {.stride = {1, 2}}, {.stride = 3}})
+      for (const Shape& image : {Shape(5, 8, 5, channels), Shape(5, 27, 29, channels)}) {
+        const ConvCase c{image, {1, 1, channels, 17}, conv};
+        const ConvNode node(c, ConvDirection::grad_kernel);
+        check_all(*node.op, node.in, Attrs(node.attrs), node.definition(), image.str(), seen);
+      }
 }
 
 TEST(kernel_candidates, every_way_to_multiply_equals_the_definition) {
