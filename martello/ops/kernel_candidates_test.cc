@@ -82,23 +82,33 @@ bool fits(const ConvCase& c) try { return !problem_of(c).has_no_elements(); } ca
   return false;
 }
 
-TEST(kernel_candidates, every_way_to_convolve_equals_the_definition) {
-  Dice dice(7);
+// The names of the ways that were seen.
+std::set<std::string> check_convolutions(DType dtype, int count, uint32_t seed) {
+  Dice dice(seed);
   std::set<std::string> seen;
   int checked = 0;
-  while (checked < 60) {
+  while (checked < count) {
     const ConvCase c = random_conv(dice);
     if (!fits(c)) continue;
     ++checked;
     for (auto direction : {ConvDirection::forward, ConvDirection::grad_input, ConvDirection::grad_kernel}) {
-      const ConvNode node(c, direction);
+      const ConvNode node(c, direction, dtype);
       std::string label = str("case ", checked, ", ", node.op->name, " ", c.x, c.kernel);
       for (const auto& a : problem_of(c).axes)
         label += str(" s", a.stride, " d", a.dilation, " p", a.before, ",", a.after);
       check_all(*node.op, node.in, Attrs(node.attrs), node.definition(), label, seen);
     }
   }
+  return seen;
+}
+
+TEST(kernel_candidates, every_way_to_convolve_equals_the_definition) {
+  const auto seen = check_convolutions(f32, 60, 7);
   for (const char* name : {"product", "oneDNN"}) EXPECT_TRUE(seen.count(name)) << name;
+}
+
+TEST(kernel_candidates, every_way_to_convolve_bf16_equals_the_definition) {
+  EXPECT_TRUE(check_convolutions(bf16, 60, 9).count("oneDNN"));
 }
 
 // See Note [Narrow strided pixels].
@@ -108,8 +118,10 @@ TEST(kernel_candidates, gradients_of_narrow_strided_pixels_stay_in_their_scratch
     for (const Conv2DAttrs& conv : {Conv2DAttrs{.stride = {2, 1}}, {.stride = {1, 2}}, {.stride = 3}})
       for (const Shape& image : {Shape(5, 8, 5, channels), Shape(5, 27, 29, channels)}) {
         const ConvCase c{image, {1, 1, channels, 17}, conv};
-        const ConvNode node(c, ConvDirection::grad_kernel);
-        check_all(*node.op, node.in, Attrs(node.attrs), node.definition(), image.str(), seen);
+        for (DType dtype : {f32, bf16}) {
+          const ConvNode node(c, ConvDirection::grad_kernel, dtype);
+          check_all(*node.op, node.in, Attrs(node.attrs), node.definition(), image.str(), seen);
+        }
       }
 }
 

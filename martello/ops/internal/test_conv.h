@@ -43,26 +43,30 @@ inline void expect_near(const HostTensor& y, const HostTensor& expected, const s
   EXPECT_LE(worst, 5e-5 * std::sqrt(squares / static_cast<double>(y.num_elements())) + 1e-6) << label;
 }
 
-// A node for one direction of it, with random inputs.
+// A node for one direction of it, with random inputs of this dtype; bf16 gives f32.
 struct ConvNode {
   const OpDef* op;
   HostTensors in;
   Shape result;
   internal::ConvOpAttrs attrs;
 
-  ConvNode(const ConvCase& c, internal::ConvDirection direction) {
+  ConvNode(const ConvCase& c, internal::ConvDirection direction, DType dtype = f32) {
     const bool gives_y = direction == internal::ConvDirection::forward,
                gives_x = direction == internal::ConvDirection::grad_input;
-    const HostTensor x = randn(c.x, 1).cast(f32), kernel = randn(c.kernel, 2).cast(f32);
-    const HostTensor dy = randn(problem_of(c).y_shape(), 3).cast(f32);
+    const HostTensor x = randn(c.x, 1).cast(dtype), kernel = randn(c.kernel, 2).cast(dtype);
+    const HostTensor dy = randn(problem_of(c).y_shape(), 3).cast(dtype);
     op = gives_y ? &op_conv2d : gives_x ? &op_conv2d_grad_input : &op_conv2d_grad_kernel;
     in = {gives_x ? dy : x, gives_y || gives_x ? kernel : dy};
     result = gives_y ? dy.shape() : gives_x ? c.x : c.kernel;
-    attrs = {.conv = c.conv, .shape = gives_y ? Shape() : result};
+    attrs = {.conv = c.conv, .shape = gives_y ? Shape() : result, .widen = dtype == bf16};
   }
 
   // By loops of f64.
-  HostTensor definition() const { return run_kernel(*op, {in[0].cast(f64), in[1].cast(f64)}, Attrs(attrs))[0]; }
+  HostTensor definition() const {
+    internal::ConvOpAttrs exact = attrs;
+    exact.widen = false;
+    return run_kernel(*op, {in[0].cast(f64), in[1].cast(f64)}, Attrs(exact))[0];
+  }
 };
 
 // Against the definition, with each of these numbers of threads; returns what the way gave.
