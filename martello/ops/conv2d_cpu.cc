@@ -1,10 +1,12 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
+#include <martello/base/threads.h>
 #include <martello/graph/kernel_choice.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/conv_loops.h>
 #include <martello/ops/internal/conv_product.h>
 #include <martello/ops/internal/conv_winograd.h>
+#include <martello/ops/internal/gemm_loops.h>
 #include <martello/ops/internal/matmul_factors.h>
 #include <martello/ops/internal/matmul_plan.h>
 #include <martello/tensor/buffer.h>
@@ -59,7 +61,7 @@ Kernel own_kernel(const ConvPlan& c) {
   return kernel.scratch(wide.bytes());
 }
 
-std::vector<onednn::Binding> bindings_of(const ConvPlan& c) {
+std::vector<onednn::Binding> bindings_of(const ConvPlan& c, bool takes_bias) {
   using onednn::Role, onednn::Side;
   std::vector<onednn::Binding> list;
   switch (c.direction) {
@@ -73,7 +75,7 @@ std::vector<onednn::Binding> bindings_of(const ConvPlan& c) {
       list = {{Role::src, Side::input, 0}, {Role::diff_dst, Side::input, 1}, {Role::diff_weights, Side::output, 0}};
       break;
   }
-  if (c.has_bias) list.push_back({Role::bias, Side::input, 2});
+  if (takes_bias) list.push_back({Role::bias, Side::input, 2});
   return list;
 }
 
@@ -103,11 +105,28 @@ Kernel with_reorder(const ConvPlan& c, const Kernel& inner, const Layout& packed
       .implementation(inner.implementation());
 }
 
-Kernel with_relu(const Kernel& inner, int64_t count) {
-  const auto bind = [=](const KernelRun& addresses) -> BoundKernel {
+// y + bias, whose channels may lie first, then ReLU.
+void finish(const KernelRun& run, const ConvProblem& p, const float* bias, bool relu) {
+  float* y = run.out<float>(0).data();
+  const int64_t pixels = p.axes[0].out * p.axes[1].out, count = p.batch * pixels * p.out_channels;
+  if (!bias) return internal::relu_in_place(run, y, count);
+  const bool is_nhwc = p.format == DataFormat::nhwc;
+  const int64_t rows = is_nhwc ? p.axes[1].out : 1, columns = is_nhwc ? p.out_channels : pixels;
+  parallel_for(run.threads, count / (rows * columns), [&](int64_t i) {
+    float* part = y + i * rows * columns;
+    if (is_nhwc) return cpu::gemm_loops<float>().finish(part, rows, columns, bias, relu);
+    for (int64_t e = 0; e < columns; ++e) part[e] += bias[i % p.out_channels];
+    if (relu) cpu::gemm_loops<float>().finish(part, 1, columns, nullptr, true);
+  });
+}
+
+// What is left to do with the result of `inner`.
+Kernel with_finish(const ConvPlan& c, const Kernel& inner, bool adds_bias) {
+  if (!adds_bias && !c.relu) return inner;
+  const auto bind = [=, p = c.problem, relu = c.relu](const KernelRun& addresses) -> BoundKernel {
     return [=, call = inner.bind(addresses)](const KernelRun& run) {
       call(run);
-      internal::relu_in_place(run, run.out<float>(0).data(), count);
+      finish(run, p, adds_bias ? run.in<float>(2).data() : nullptr, relu);
     };
   };
   return Kernel::with_bind(bind).scratch(inner.scratch_bytes()).implementation(inner.implementation());
@@ -118,16 +137,21 @@ Kernel library_kernel(const ConvPlan& c, const std::string& implementation) {
   const auto& packing = c.attrs.packing;
   const Layout given =
       packing.is_packed() ? internal::packed_kernel(c.plan.op, c.problem, c.direction, packing) : Layout();
-  auto desc = internal::library_conv(c.problem, c.direction, given, c.has_bias);
-  desc.implementation = implementation;
-  const Primitive conv = onednn::make_convolution(c.plan.op, desc, c.plan.threads);
+  const auto make = [&](bool takes_bias) {
+    auto desc = internal::library_conv(c.problem, c.direction, given, takes_bias);
+    desc.implementation = implementation;
+    return onednn::make_convolution(c.plan.op, desc, c.plan.threads);
+  };
+  Primitive conv = make(c.has_bias);
   if (conv.is_null()) return Kernel();
-  Kernel kernel = onednn::make_kernel(conv, bindings_of(c));
+  const bool takes_bias = c.has_bias && onednn::adds_bias_last(conv);
+  if (c.has_bias && !takes_bias) conv = make(false);
+  Kernel kernel = onednn::make_kernel(conv, bindings_of(c, takes_bias));
   const bool gives_kernel = c.direction == ConvDirection::grad_kernel;
   const Layout layout = conv.layout(gives_kernel ? onednn::Role::diff_weights : onednn::Role::weights);
   const Layout plain = internal::plain_kernel(c.problem, c.problem.kernel_dtype(c.direction));
   if (!packing.is_packed() && !(layout == plain)) kernel = with_reorder(c, kernel, layout);
-  return c.relu ? with_relu(kernel, c.plan.out[0].shape.num_elements()) : kernel;
+  return with_finish(c, kernel, c.has_bias && !takes_bias);
 }
 
 Kernel own_kernel(const ConvPlan& c) {

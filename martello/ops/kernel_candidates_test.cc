@@ -1,6 +1,7 @@
 // Whoever chooses among the ways to run a product or a convolution, by timing or from a record, may choose any of them.
 #include <martello/base/error.h>
 #include <martello/graph/kernel_choice.h>
+#include <martello/kernel/cpu/onednn.h>
 #include <martello/ops/internal/test_conv.h>
 #include <martello/ops/matmul.h>
 
@@ -108,7 +109,38 @@ TEST(kernel_candidates, every_way_to_convolve_equals_the_definition) {
 }
 
 TEST(kernel_candidates, every_way_to_convolve_bf16_equals_the_definition) {
-  EXPECT_TRUE(check_convolutions(bf16, 60, 9).count("oneDNN"));
+  EXPECT_EQ(check_convolutions(bf16, 60, 9).count("oneDNN"), onednn::has_bf16() ? 1 : 0);
+}
+
+// With each way that takes a bias, the bits of a sum after it.
+void check_bias(const ConvCase& c, DType dtype) {
+  const ConvNode node(c, ConvDirection::forward, dtype);
+  const HostTensor bias = randn(Shape(c.kernel[3]), 4).cast(f32);
+  size_t count = 1;
+  for (size_t i = 0; i < count; ++i) {
+    TakesNumber chooser(i);
+    const KernelChooserScope scope(&chooser);
+    HostTensor expected = run_kernel(*node.op, node.in, Attrs(node.attrs))[0];
+    const HostTensor y = run_kernel(*node.op, {node.in[0], node.in[1], bias}, Attrs(node.attrs))[0];
+    for (int64_t e = 0; e < y.num_elements(); ++e)
+      expected.set(e, static_cast<float>(expected.at(e)) + static_cast<float>(bias.at(e % c.kernel[3])));
+    EXPECT_TRUE(y.same_bits(expected)) << str(dtype, " ", c.x, c.kernel, ", groups ", c.conv.groups, ": ",
+                                              chooser.name);
+    count = chooser.count;
+  }
+}
+
+// Fusion changes no bits, whichever way is taken.
+TEST(kernel_candidates, every_way_to_convolve_adds_its_bias_last) {
+  Dice dice(10);
+  for (int checked = 0; checked < 60;) {
+    ConvCase c = random_conv(dice);
+    if (!fits(c) || c.conv.data_format != DataFormat::nhwc) continue;
+    ++checked;
+    for (DType dtype : {f32, bf16}) check_bias(c, dtype);
+  }
+  for (int64_t channels : {16, 17, 32})
+    for (DType dtype : {f32, bf16}) check_bias({{2, 9, 9, channels}, {3, 3, 1, channels}, {.groups = channels}}, dtype);
 }
 
 // See Note [Narrow strided pixels].

@@ -224,8 +224,9 @@ Kernel f32_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Matmul
 
 void internal::relu_in_place(const KernelRun& run, float* y, int64_t count) {
   constexpr int64_t kChunk = 16384;
-  parallel_for(count > 4 * kChunk ? run.threads : 1, ceil_div(count, kChunk),
-               [&](int64_t i) { cpu::gemm_loops<float>().relu(y + i * kChunk, std::min(kChunk, count - i * kChunk)); });
+  parallel_for(count > 4 * kChunk ? run.threads : 1, ceil_div(count, kChunk), [&](int64_t i) {
+    cpu::gemm_loops<float>().finish(y + i * kChunk, 1, std::min(kChunk, count - i * kChunk), nullptr, true);
+  });
 }
 
 Kernel internal::plan_matmul(const KernelPlan& plan, const MatmulFlags& flags) {

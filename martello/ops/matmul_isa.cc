@@ -270,16 +270,25 @@ void gemm_pack(const T* b, int64_t row, int64_t column, int64_t k, int64_t count
 }
 
 template <class T>
-void relu(T* y, int64_t count) {
+void finish(T* y, int64_t rows, int64_t columns, const T* bias, bool relu) {
+  const auto result = [&](Vec<T> v, Vec<T> shift) {
+    if (bias) v = v + shift;
+    return relu ? max(v, Vec<T>(0)) : v;
+  };
   constexpr int64_t kLanes = Vec<T>::kLanes;
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) max(Vec<T>::load(y + i), Vec<T>(0)).store(y + i);
-  if (i < count) store_first(y + i, count - i, max(load_first(y + i, count - i, Vec<T>(0)), Vec<T>(0)));
+  const Vec<T> zero(0);
+  for (int64_t row = 0; row < rows; ++row, y += columns) {
+    int64_t i = 0;
+    for (; i + kLanes <= columns; i += kLanes)
+      result(Vec<T>::load(y + i), bias ? Vec<T>::load(bias + i) : zero).store(y + i);
+    if (const int64_t left = columns - i; left > 0)
+      store_first(y + i, left, result(load_first(y + i, left, zero), bias ? load_first(bias + i, left, zero) : zero));
+  }
 }
 
 }  // namespace
 
-extern const GemmLoops<float> gemm_loops_f32 = {kPanel<float>, gemm_rows<float>, gemm_pack<float>, relu<float>};
-extern const GemmLoops<double> gemm_loops_f64 = {kPanel<double>, gemm_rows<double>, gemm_pack<double>, relu<double>};
+extern const GemmLoops<float> gemm_loops_f32 = {kPanel<float>, gemm_rows<float>, gemm_pack<float>, finish<float>};
+extern const GemmLoops<double> gemm_loops_f64 = {kPanel<double>, gemm_rows<double>, gemm_pack<double>, finish<double>};
 
 }  // namespace martello::cpu::MARTELLO_ISA

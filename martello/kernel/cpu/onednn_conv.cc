@@ -13,6 +13,8 @@ using BackwardWeights = dnnl::convolution_backward_weights;
 constexpr auto kTraining = dnnl::prop_kind::forward_training;
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
+constexpr const char* kBiasLast[] = {"brg", "jit:avx512_core", "jit_bf16:"};
+
 // The library counts the zeros between two taps.
 Dims gaps(const ConvDesc& d) {
   Dims dims;
@@ -134,6 +136,13 @@ Layout convolution_weights(const OpInfo& op, const ConvDesc& d, int threads) try
 } catch (const dnnl::error& error) {
   if (error.status == dnnl_unimplemented) return Layout();
   rethrow(op, "convolution descriptor", error);
+}
+
+bool adds_bias_last(const Primitive& convolution) {
+  // Those that are known to; a test tries all that a machine has.
+  const std::string name = convolution.implementation();
+  return std::any_of(std::begin(kBiasLast), std::end(kBiasLast),
+                     [&](const char* known) { return name.starts_with(str("oneDNN ", known)); });
 }
 
 Primitive make_convolution(const OpInfo& op, const ConvDesc& d, int threads) {

@@ -4,8 +4,8 @@
 namespace martello::onednn {
 
 // A convolution and its two gradients. Images are {batch, channels, height, width}, weights {out, in, height, width} or
-// {groups, out, in, height, width}; bias {out} or null, forward only, with the bits of a later addition. Two tensors
-// are multiplied, in f32 or bf16; the third is f32.
+// {groups, out, in, height, width}; bias {out} or null, forward only: see adds_bias_last(). Two tensors are multiplied,
+// in f32 or bf16; the third is f32.
 struct ConvDesc {
   enum class Kind : uint8_t { forward, backward_data, backward_weights };
   Kind kind = Kind::forward;
@@ -20,6 +20,9 @@ struct ConvDesc {
 // Roles: src, weights, bias, dst; diff_dst, weights, diff_src; src, diff_dst, diff_weights. Null where the library has
 // no implementation for these sizes and layouts. Creation is tied to the thread count, as execution is.
 Primitive make_convolution(const OpInfo& op, const ConvDesc& desc, int threads);
+
+// Whether its bias has the bits of a later addition. Other implementations begin their sums with it.
+bool adds_bias_last(const Primitive& convolution);
 
 // Names of the implementations that the library offers, its own choice first; left out are plain reference code and
 // what is known to be wrong (Note [Narrow strided pixels]).

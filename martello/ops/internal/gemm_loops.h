@@ -47,7 +47,8 @@ struct GemmLoops {
   void (*rows)(const GemmTask<T>&);
   // `count` columns of k rows as one panel, filled up with zeros. Either rows or columns lie one element apart.
   void (*pack)(const T* b, int64_t row, int64_t column, int64_t k, int64_t count, T* panel);
-  void (*relu)(T* y, int64_t count);  // in place
+  // In place: adds the bias, one number per column, or null, to each row; then ReLU, if wanted.
+  void (*finish)(T* y, int64_t rows, int64_t columns, const T* bias, bool relu);
 };
 
 MARTELLO_PER_ISA(extern const GemmLoops<float> gemm_loops_f32; extern const GemmLoops<double> gemm_loops_f64;)
