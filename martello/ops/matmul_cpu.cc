@@ -211,8 +211,8 @@ std::vector<KernelCandidate> f32_candidates(const KernelPlan& plan, const Matmul
     list.insert(list.begin(), {name, [=, &plan] { return whole_kernel(plan, sizes, flags, loops); }});
   };
   if (LargeGemm::is_faster(sizes, flags)) put_first("own in panels", LargeGemm(sizes, flags, plan.threads));
-  else if (ShortGemm::is_faster(sizes, flags)) put_first("own by rows", ShortGemm(sizes));
-  else if (SplitGemm::is_faster(sizes, flags)) put_first("own in halves", SplitGemm(sizes, flags));
+  else if (ShortGemm::is_faster(sizes, flags)) put_first("own by rows", ShortGemm(sizes, plan.threads));
+  else if (SplitGemm::is_faster(sizes, flags)) put_first("own in halves", SplitGemm(sizes, flags, plan.threads));
   return list;
 }
 

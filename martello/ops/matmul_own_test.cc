@@ -107,7 +107,7 @@ TEST(matmul_split, sums_of_the_left_half_begin_in_the_middle) {
       const Product product(m, n, k, flags);
       const HostTensor expected = product.chains((n + 31) / 32 * 16);
       for (int threads : {1, 2, 3, 4, 16})
-        EXPECT_TRUE(product.run(SplitGemm(product.sizes(), flags), threads).same_bits(expected))
+        EXPECT_TRUE(product.run(SplitGemm(product.sizes(), flags, threads), threads).same_bits(expected))
             << m << "x" << n << "x" << k << " " << flags.has_bias << " " << threads << " threads";
     }
 }
@@ -117,7 +117,7 @@ TEST(matmul_short, is_a_chain_per_element_whatever_the_shares) {
   for (const auto& [m, n, k] : sizes) {
     const Product product(m, n, k, kFlags);
     for (int threads : {1, 2, 3, 16})
-      EXPECT_TRUE(product.run(ShortGemm(product.sizes()), threads).same_bits(product.chains()))
+      EXPECT_TRUE(product.run(ShortGemm(product.sizes(), threads), threads).same_bits(product.chains()))
           << m << "x" << n << "x" << k << " " << threads << " threads";
   }
 }

@@ -19,14 +19,23 @@ Share columns_of(int64_t n, int64_t half, Share own, int64_t parts) {
 
 }  // namespace
 
-SplitGemm::SplitGemm(const MatmulSizes& sizes, const MatmulFlags& flags)
-    : sizes_(sizes), flags_(flags), loops_(&cpu::gemm_loops<float>()) {}
+SplitGemm::SplitGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int threads)
+    : sizes_(sizes), flags_(flags), loops_(&cpu::gemm_loops<float>()), threads_(threads) {}
 
 bool SplitGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
   constexpr int64_t kFew = 512, kShort = 256;
   return cpu::host_isa() == cpu::Isa::v4 && s.batch.empty() && !flags.transpose_a && !flags.transpose_b &&
          s.m <= kFew && s.k >= kShort && is_large_matrix(s.k, s.n);
 }
+
+int64_t SplitGemm::room_bytes() const {
+  // A narrow b is read as fast as it lies, and one tile of rows reads it once.
+  constexpr int64_t kOneTile = 6, kWide = 512;
+  if (sizes_.m <= kOneTile || sizes_.n < kWide) return 0;
+  return checked_mul(checked_mul(ceil_div(sizes_.k, kHalves), loops_->panel), int64_t{sizeof(float)});
+}
+
+int64_t SplitGemm::scratch_bytes() const { return checked_mul(room_bytes(), threads_); }
 
 void SplitGemm::run(const KernelRun& run) const {
   for (bool is_second : {false, true})
@@ -36,15 +45,16 @@ void SplitGemm::run(const KernelRun& run) const {
 // Each half of b has as many parts as there are threads, and each thread two of them all.
 void SplitGemm::multiply_share(const KernelRun& run, bool is_second, int thread, int threads) const {
   const int64_t first = kHalves * thread, last = first + kHalves;
+  float* kept = room_bytes() > 0 ? reinterpret_cast<float*>(run.scratch + thread * room_bytes()) : nullptr;
   for (int64_t half = 0; half < kHalves; ++half) {
     const auto part = [&](int64_t i) { return std::clamp<int64_t>(i - half * threads, 0, threads); };
     const int64_t side = is_second ? half : 1 - half;
     multiply(run, Share::of(sizes_.k, half, kHalves), columns_of(sizes_.n, side, {part(first), part(last)}, threads),
-             is_second);
+             is_second, kept);
   }
 }
 
-void SplitGemm::multiply(const KernelRun& run, Share rows, Share columns, bool is_second) const {
+void SplitGemm::multiply(const KernelRun& run, Share rows, Share columns, bool is_second, float* kept) const {
   loops_->rows({.a = run.in<float>(0).data() + rows.first,
                 .a_row = sizes_.k,
                 .a_column = 1,
@@ -60,7 +70,8 @@ void SplitGemm::multiply(const KernelRun& run, Share rows, Share columns, bool i
                 .last_row = sizes_.m,
                 .first_column = columns.first,
                 .last_column = columns.last,
-                .adds = is_second});
+                .adds = is_second,
+                .kept = kept});
 }
 
 }  // namespace martello::internal

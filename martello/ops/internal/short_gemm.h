@@ -6,25 +6,30 @@
 // Note [Short products]: y = a^T b with few rows of a and b, as the gradient of a layer's matrix for a small batch.
 // Every thread makes a part of y that lies in one piece of memory: the part that the update gives it, and of the matrix
 // itself SplitGemm. So weights, gradient and slots stay in the caches of one core from step to step, which counts where
-// cores share none.
+// cores share none. The columns of a lie far apart, and so do the rows of a panel of b, in the same few places of a
+// cache: a thread copies both together, for a piece of y at a time.
 namespace martello::internal {
 
 class ShortGemm {
  public:
-  explicit ShortGemm(const MatmulSizes& sizes);
+  ShortGemm(const MatmulSizes& sizes, int threads);
 
   // Or as fast as the library.
   static bool is_faster(const MatmulSizes& sizes, const MatmulFlags& flags);
 
-  int64_t scratch_bytes() const { return 0; }
+  int64_t scratch_bytes() const;
   // All of the planned k.
   void run(const KernelRun& run) const;
 
  private:
-  void multiply(const KernelRun& run, Share rows) const;
+  static constexpr int64_t kPieceRows = 96;  // a multiple of a tile's
+
+  void multiply(const KernelRun& run, Share rows, float* room) const;
+  int64_t room_bytes() const;  // of one thread
 
   MatmulSizes sizes_;
   const cpu::GemmLoops<float>* loops_;
+  int threads_;
 };
 
 }  // namespace martello::internal
