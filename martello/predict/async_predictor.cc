@@ -10,34 +10,46 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
 namespace martello {
 
+namespace {
+
+// What the callers of neighbouring tasks wait for. Mostly these are one batch, and all are woken at once: a call of the
+// system for each of them took as long as half of a small model.
+struct Bell {
+  std::mutex mutex;  // of the states of its tasks
+  std::condition_variable rings;
+};
+
+}  // namespace
+
 struct PendingPrediction::State {
-  std::mutex mutex;
-  std::condition_variable is_changed;
+  explicit State(std::shared_ptr<Bell> of_neighbours) : bell(std::move(of_neighbours)) {}
+  const std::shared_ptr<Bell> bell;
   bool is_done = false;
   HostTensors outputs;
   std::exception_ptr error;
 };
 
 const HostTensors& PendingPrediction::get() const {
-  std::unique_lock lock(state_->mutex);
-  state_->is_changed.wait(lock, [&] { return state_->is_done; });
+  std::unique_lock lock(state_->bell->mutex);
+  state_->bell->rings.wait(lock, [&] { return state_->is_done; });
   if (state_->error) std::rethrow_exception(state_->error);
   return state_->outputs;
 }
 
 bool PendingPrediction::is_done() const {
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(state_->bell->mutex);
   return state_->is_done;
 }
 
 bool PendingPrediction::wait(double seconds) const {
-  std::unique_lock lock(state_->mutex);
-  return state_->is_changed.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return state_->is_done; });
+  std::unique_lock lock(state_->bell->mutex);
+  return state_->bell->rings.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return state_->is_done; });
 }
 
 struct MultiThreadAsyncPredictor::Impl {
@@ -51,9 +63,10 @@ struct MultiThreadAsyncPredictor::Impl {
 
   void work(const PredictorBase& predictor);
   Tasks take_batch();
+  std::shared_ptr<Bell> next_bell();
   bool has_full_batch() const { return static_cast<int64_t>(waiting.size()) >= options.batch_size; }
   static void run(const PredictorBase& predictor, Tasks& tasks);
-  static void finish(Task& task, HostTensors outputs, std::exception_ptr error);
+  static void finish(Tasks& tasks, std::vector<HostTensors> rows, const std::exception_ptr& error);
 
   std::vector<Ref<PredictorBase>> predictors;
   AsyncPredictorOptions options;
@@ -62,11 +75,23 @@ struct MultiThreadAsyncPredictor::Impl {
   std::mutex mutex;  // of what follows
   std::condition_variable has_task, has_room;
   std::deque<Task> waiting;
+  std::shared_ptr<Bell> bell;  // of the next task
+  int64_t bell_tasks = 0;      // that have it
   bool is_started = false, is_stopped = false;
 };
 
 void MultiThreadAsyncPredictor::Impl::work(const PredictorBase& predictor) {
   for (Tasks tasks = take_batch(); !tasks.empty(); tasks = take_batch()) run(predictor, tasks);
+}
+
+// After a batch has left nothing, the next one begins with a new bell: full batches have one of their own.
+std::shared_ptr<Bell> MultiThreadAsyncPredictor::Impl::next_bell() {
+  if (waiting.empty() || bell_tasks == options.batch_size) {
+    bell = std::make_shared<Bell>();
+    bell_tasks = 0;
+  }
+  ++bell_tasks;
+  return bell;
 }
 
 // The oldest task and those that fit to it; none when there will be no more.
@@ -98,32 +123,38 @@ void MultiThreadAsyncPredictor::Impl::run(const PredictorBase& predictor, Tasks&
     for (const Task& t : tasks) inputs.push_back(&t.inputs);
     rows = internal::rows_of(predictor(internal::stacked(inputs)), tasks.size());
   } catch (...) {
-    if (tasks.size() == 1) return finish(tasks[0], {}, std::current_exception());
+    if (tasks.size() == 1) return finish(tasks, {}, std::current_exception());
   }
-  if (rows.empty()) {
-    for (Task& t : tasks) {
-      Tasks alone;
-      alone.push_back(std::move(t));
-      run(predictor, alone);
-    }
-    return;
+  if (!rows.empty()) return finish(tasks, std::move(rows), nullptr);
+  for (Task& t : tasks) {
+    Tasks alone;
+    alone.push_back(std::move(t));
+    run(predictor, alone);
   }
-  for (size_t i = 0; i < tasks.size(); ++i) finish(tasks[i], std::move(rows[i]), nullptr);
 }
 
-void MultiThreadAsyncPredictor::Impl::finish(Task& task, HostTensors outputs, std::exception_ptr error) {
-  {
-    const std::lock_guard lock(task.state->mutex);
-    task.state->outputs = std::move(outputs);
-    task.state->error = std::move(error);
-    task.state->is_done = true;
-  }
-  task.state->is_changed.notify_all();
-  if (task.done) try {
-      task.done(PendingPrediction(task.state));
-    } catch (const std::exception& e) {
-      logger::error("[predict] what was to be done with a result has failed: ", e.what());
+// Each with its row, or all with the error.
+void MultiThreadAsyncPredictor::Impl::finish(Tasks& tasks, std::vector<HostTensors> rows,
+                                             const std::exception_ptr& error) {
+  for (size_t first = 0, i = 0; first < tasks.size(); first = i) {
+    const std::shared_ptr<Bell> bell = tasks[first].state->bell;
+    {
+      const std::lock_guard lock(bell->mutex);
+      for (; i < tasks.size() && tasks[i].state->bell == bell; ++i) {
+        State& state = *tasks[i].state;
+        if (!error) state.outputs = std::move(rows[i]);
+        state.error = error;
+        state.is_done = true;
+      }
     }
+    bell->rings.notify_all();
+  }
+  for (Task& task : tasks)
+    if (task.done) try {
+        task.done(PendingPrediction(task.state));
+      } catch (const std::exception& e) {
+        logger::error("[predict] what was to be done with a result has failed: ", e.what());
+      }
 }
 
 MultiThreadAsyncPredictor::MultiThreadAsyncPredictor(std::vector<Ref<PredictorBase>> predictors,
@@ -154,12 +185,12 @@ void MultiThreadAsyncPredictor::start() {
 }
 
 PendingPrediction MultiThreadAsyncPredictor::put_task(HostTensors inputs, DoneFn done) {
-  auto state = std::make_shared<PendingPrediction::State>();
   const auto most = static_cast<size_t>(impl_->options.capacity) * impl_->predictors.size();
   std::unique_lock lock(impl_->mutex);
   if (!impl_->is_started) throw FailedPrecondition("[predict] put_task() comes before start().");
   impl_->has_room.wait(lock, [&] { return impl_->is_stopped || impl_->waiting.size() < most; });
   if (impl_->is_stopped) throw FailedPrecondition("[predict] put_task() comes after stop().");
+  auto state = std::make_shared<PendingPrediction::State>(impl_->next_bell());
   impl_->waiting.push_back({std::move(inputs), state, std::move(done)});
   lock.unlock();
   impl_->has_task.notify_one();
@@ -167,18 +198,18 @@ PendingPrediction MultiThreadAsyncPredictor::put_task(HostTensors inputs, DoneFn
 }
 
 void MultiThreadAsyncPredictor::stop() {
-  std::deque<Impl::Task> left;
+  Impl::Tasks left;
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->is_stopped = true;
-    left.swap(impl_->waiting);
+    std::move(impl_->waiting.begin(), impl_->waiting.end(), std::back_inserter(left));
+    impl_->waiting.clear();
   }
   impl_->has_task.notify_all();
   impl_->has_room.notify_all();
   for (std::thread& t : impl_->threads) t.join();
   impl_->threads.clear();
-  for (Impl::Task& t : left)
-    Impl::finish(t, {}, std::make_exception_ptr(FailedPrecondition("[predict] was stopped before this task's turn.")));
+  Impl::finish(left, {}, std::make_exception_ptr(FailedPrecondition("[predict] was stopped before this task's turn.")));
 }
 
 }  // namespace martello
