@@ -3,6 +3,7 @@
 // A batch norm reads a convolution of them as bf16, and so does its gradient, each of them twice:
 //   %n = batch_norm_training(%y, ...)  =>  %r = cast(%y) {dtype=bf16}  %n = batch_norm_training(%r, ...) {widen=true}
 #include <martello/base/error.h>
+#include <martello/base/log.h>
 #include <martello/kernel/cpu/onednn.h>
 #include <martello/ops/batch_norm.h>
 #include <martello/ops/cast.h>
@@ -17,15 +18,20 @@ namespace martello {
 
 const char* to_string(Precision precision) { return precision == Precision::bf16 ? "bf16" : "f32"; }
 
-void check_precision(Precision precision) { internal::check_precision(precision, cpu::host_isa(), onednn::has_bf16()); }
+void check_precision(Precision precision) {
+  internal::check_precision(precision, cpu::host_isa(), onednn::bf16_support());
+}
 
-void internal::check_precision(Precision precision, cpu::Isa level, bool has_bf16) {
+void internal::check_precision(Precision precision, cpu::Isa level, onednn::Bf16 library) {
   if (precision == Precision::f32) return;
   MARTELLO_CHECK(level == cpu::Isa::v4,
                  "[session] precision bf16 needs a processor with AVX-512 (x86-64-v4) but runs at ", "level x86-64-",
                  cpu::to_string(level), ". Use Precision::f32, or another machine.");
-  MARTELLO_CHECK(has_bf16, "[session] precision bf16 needs AVX-512 but ", onednn::version(),
+  MARTELLO_CHECK(library != onednn::Bf16::none, "[session] precision bf16 needs AVX-512 but ", onednn::version(),
                  " was told to do without. Unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use Precision::f32.");
+  if (library == onednn::Bf16::emulated)
+    logger::warn("[session] precision bf16 is slower than f32 here: without AVX512_BF16 ", onednn::version(),
+                 " emulates it. Results are those of a processor that has it, up to rounding.");
 }
 
 namespace {

@@ -222,16 +222,26 @@ TEST(lower_precision, can_be_switched_off) {
 }
 
 TEST(check_precision, says_what_a_processor_lacks) {
-  using internal::check_precision;
+  using internal::check_precision, onednn::Bf16;
   for (const cpu::Isa level : {cpu::Isa::v2, cpu::Isa::v3}) {
-    const std::string text = error_of<InvalidArgument>([&] { check_precision(Precision::bf16, level, false); });
+    const std::string text = error_of<InvalidArgument>([&] { check_precision(Precision::bf16, level, Bf16::none); });
     for (const std::string& part : {std::string("bf16"), std::string("AVX-512"), std::string(cpu::to_string(level))})
       EXPECT_CONTAINS(text, part);
-    EXPECT_NO_THROW(check_precision(Precision::f32, level, false));
+    EXPECT_NO_THROW(check_precision(Precision::f32, level, Bf16::none));
   }
-  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { check_precision(Precision::bf16, cpu::Isa::v4, false); }),
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { check_precision(Precision::bf16, cpu::Isa::v4, Bf16::none); }),
                   "ONEDNN_MAX_CPU_ISA");
-  EXPECT_NO_THROW(check_precision(Precision::bf16, cpu::Isa::v4, true));
+  EXPECT_NO_THROW(check_precision(Precision::bf16, cpu::Isa::v4, Bf16::native));
+}
+
+TEST(check_precision, warns_where_bf16_is_emulated) {
+  const testing::Log log;
+  internal::check_precision(Precision::bf16, cpu::Isa::v4, onednn::Bf16::native);
+  internal::check_precision(Precision::f32, cpu::Isa::v4, onednn::Bf16::emulated);
+  EXPECT_EQ(log.lines.size(), 0u);
+  internal::check_precision(Precision::bf16, cpu::Isa::v4, onednn::Bf16::emulated);
+  ASSERT_EQ(log.lines.size(), 1u);
+  for (const char* part : {"bf16", "AVX512_BF16", "slower"}) EXPECT_CONTAINS(log.lines[0], part);
 }
 
 }  // namespace

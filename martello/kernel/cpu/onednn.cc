@@ -11,11 +11,14 @@ std::string version() {
   return str("oneDNN ", v->major, ".", v->minor, ".", v->patch);
 }
 
-bool has_bf16() {
+Bf16 bf16_support() {
   // Levels are sets of bits: a higher one has those of the lower.
-  const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  const auto needed = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-  return cpu::host_isa() == cpu::Isa::v4 && (has & needed) == needed;
+  const auto has = [](dnnl::cpu_isa level) {
+    const auto needed = static_cast<unsigned>(level);
+    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & needed) == needed;
+  };
+  if (cpu::host_isa() != cpu::Isa::v4 || !has(dnnl::cpu_isa::avx512_core)) return Bf16::none;
+  return has(dnnl::cpu_isa::avx512_core_bf16) ? Bf16::native : Bf16::emulated;
 }
 
 const dnnl::engine& engine() {

@@ -11,9 +11,11 @@ namespace martello::onednn {
 
 // "oneDNN 2.6.3"
 std::string version();
-// Whether it computes in bf16 here: AVX-512, where it emulates bf16, or instructions for it. Its environment variables
-// (ONEDNN_MAX_CPU_ISA) and MARTELLO_ISA can say no.
-bool has_bf16();
+// How it multiplies in bf16 here: by AVX512_BF16, or with AVX-512 alone, slower than in f32. Its environment variables
+// (ONEDNN_MAX_CPU_ISA) and MARTELLO_ISA can say less.
+enum class Bf16 : uint8_t { none, emulated, native };
+Bf16 bf16_support();
+inline bool has_bf16() { return bf16_support() != Bf16::none; }
 
 // How a tensor lies in memory: made from sizes and strides, or chosen by the library ("any" until then).
 class Layout {
