@@ -66,8 +66,12 @@ struct Block {
   const T* bias;
   bool is_first, is_last, relu;
   int64_t depth;
-  T* kept;  // rows of a panel
+  T* kept;        // rows of a panel
+  const T* next;  // the panel that comes next, or null
 };
+
+// What a tile does beside multiplying by a row of b: puts it where others find it, or asks for one of the next panel.
+enum class Also { nothing, keeps, asks };
 
 template <class T>
 Vec<T> broadcast_of(const T* p) {
@@ -115,7 +119,7 @@ void keep(const Vec<T>* w, const T* ahead, T* kept) {
   }
 }
 
-template <class T, int Vecs, int Rows, bool Keeps, class Last>
+template <class T, int Vecs, int Rows, Also kAlso, class Last>
 void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, Vecs, Last> columns) {
   Vec<T> sum[Rows][Vecs];
   T* y = block.y + row * t.y_row;
@@ -139,7 +143,8 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
         w[v] = columns.load(b, v);
         if constexpr (Rows > 1) hold_in_register(w[v]);
       }
-      if constexpr (Keeps) keep<T, Vecs>(w, b + kAhead * block.b_row, block.kept + p * kPanel<T>);
+      if constexpr (kAlso == Also::keeps) keep<T, Vecs>(w, b + kAhead * block.b_row, block.kept + p * kPanel<T>);
+      if constexpr (kAlso == Also::asks) __builtin_prefetch(block.next + p * block.b_row, 0, 2);
       MARTELLO_UNROLL
       for (int i = 0; i < Rows; ++i) {
         const Vec<T> x = broadcast_of(a + i * t.a_row);
@@ -162,13 +167,13 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
 }
 
 // A tile of `height` rows, at most Rows.
-template <class T, int Vecs, int Rows, bool Keeps, class Last>
+template <class T, int Vecs, int Rows, Also kAlso, class Last>
 void tile_of(int64_t height, const GemmTask<T>& t, const Block<T>& block, int64_t row,
              const Columns<T, Vecs, Last>& columns) {
   if constexpr (Rows > 1) {
-    if (height < Rows) return tile_of<T, Vecs, Rows - 1, Keeps>(height, t, block, row, columns);
+    if (height < Rows) return tile_of<T, Vecs, Rows - 1, kAlso>(height, t, block, row, columns);
   }
-  tile<T, Vecs, Rows, Keeps>(t, block, row, columns);
+  tile<T, Vecs, Rows, kAlso>(t, block, row, columns);
 }
 
 // The fewest tiles that hold the rows, of heights as even as can be: a low tile waits for its loads.
@@ -182,7 +187,7 @@ template <class T, int Vecs, class Last>
 void rows_of_panel(const GemmTask<T>& t, const Block<T>& block, int64_t row, const Columns<T, Vecs, Last>& columns) {
   while (row < t.last_row) {
     const int64_t height = next_height<Vecs>(t.last_row - row);
-    tile_of<T, Vecs, kTileRows<Vecs>, false>(height, t, block, row, columns);
+    tile_of<T, Vecs, kTileRows<Vecs>, Also::nothing>(height, t, block, row, columns);
     row += height;
   }
 }
@@ -190,11 +195,29 @@ void rows_of_panel(const GemmTask<T>& t, const Block<T>& block, int64_t row, con
 template <class T, int Vecs, class Last>
 void keeping_rows_of_panel(const GemmTask<T>& t, const Block<T>& block, const Columns<T, Vecs, Last>& columns) {
   const int64_t height = next_height<Vecs>(t.last_row - t.first_row);
-  tile_of<T, Vecs, kTileRows<Vecs>, true>(height, t, block, t.first_row, columns);
+  tile_of<T, Vecs, kTileRows<Vecs>, Also::keeps>(height, t, block, t.first_row, columns);
   Block<T> kept = block;
   kept.b = block.kept;
   kept.b_row = kPanel<T>;
   rows_of_panel(t, kept, t.first_row + height, columns);
+}
+
+// The first tile brings this panel into the second cache. Each of the others asks for a line of every row of the next
+// panel: memory would do nothing meanwhile.
+template <class T, int Vecs, class Last>
+void asking_rows_of_panel(const GemmTask<T>& t, Block<T> block, const Columns<T, Vecs, Last>& columns) {
+  int64_t row = t.first_row;
+  for (int line = -1; line < kPanelVecs && row < t.last_row; ++line) {
+    const int64_t height = next_height<Vecs>(t.last_row - row);
+    if (line < 0) {
+      tile_of<T, Vecs, kTileRows<Vecs>, Also::nothing>(height, t, block, row, columns);
+    } else {
+      tile_of<T, Vecs, kTileRows<Vecs>, Also::asks>(height, t, block, row, columns);
+      block.next += Vec<T>::kLanes;
+    }
+    row += height;
+  }
+  rows_of_panel(t, block, row, columns);
 }
 
 template <class T, int Vecs, class Last>
@@ -202,6 +225,7 @@ void panel_of(const GemmTask<T>& t, const Block<T>& block, Columns<T, Vecs, Last
   // Loops of f64 are not worth a second set: without, b is read as it lies.
   if constexpr (sizeof(T) == sizeof(float)) {
     if (block.kept && t.first_row < t.last_row) return keeping_rows_of_panel(t, block, columns);
+    if (block.next) return asking_rows_of_panel(t, block, columns);
   }
   rows_of_panel(t, block, t.first_row, columns);
 }
@@ -224,9 +248,17 @@ void gemm_rows(const GemmTask<T>& t) {
     const int64_t b_row = t.is_packed ? kPanel<T> : t.b_row;
     for (int64_t p = 0; p == 0 || p < t.k; p += kDepth) {
       const int64_t depth = t.k - p < kDepth ? t.k - p : kDepth;
-      const Block<T> block{
-          t.a + p * t.a_column, b + p * b_row,    b_row,  t.y + column, t.bias ? t.bias + column : nullptr,
-          p == 0 && !t.adds,    p + depth == t.k, t.relu, depth,        t.kept ? t.kept + p * kPanel<T> : nullptr};
+      const Block<T> block{t.a + p * t.a_column,
+                           b + p * b_row,
+                           b_row,
+                           t.y + column,
+                           t.bias ? t.bias + column : nullptr,
+                           p == 0 && !t.adds,
+                           p + depth == t.k,
+                           t.relu,
+                           depth,
+                           t.kept ? t.kept + p * kPanel<T> : nullptr,
+                           t.asks && left > kPanel<T> ? b + p * b_row + kPanel<T> : nullptr};
       panel_rows<T, kPanelVecs>(t, block, vecs, width % Vec<T>::kLanes);
     }
   }

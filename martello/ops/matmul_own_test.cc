@@ -98,17 +98,21 @@ TEST(matmul_large, takes_fewer_threads_than_planned) {
   EXPECT_TRUE(product.panels(4, 2).same_bits(product.chains()));
 }
 
+// Machines on which rows are copied, and on which they are read as they lie, from memory or from a cache.
+constexpr cpu::Caches kCaches[] = {{true, 1}, {false, 1}, {false, 1 << 30}};
+
 // Shares that end within a half, threads without one, halves of different widths.
 TEST(matmul_split, sums_of_the_left_half_begin_in_the_middle) {
-  const int64_t sizes[][3] = {{1, 1, 1},     {1, 200, 70},   {5, 16, 2},    {7, 33, 31},
-                              {40, 300, 77}, {64, 256, 100}, {3, 130, 2100}};
+  const int64_t sizes[][3] = {{1, 1, 1},     {1, 200, 70},   {5, 16, 2},     {7, 33, 31},
+                              {40, 300, 77}, {64, 256, 100}, {3, 130, 2100}, {20, 700, 40}};
   for (const auto& [m, n, k] : sizes)
     for (const MatmulFlags& flags : {MatmulFlags{}, MatmulFlags{.has_bias = true, .relu = true}}) {
       const Product product(m, n, k, flags);
       const HostTensor expected = product.chains((n + 31) / 32 * 16);
       for (int threads : {1, 2, 3, 4, 16})
-        EXPECT_TRUE(product.run(SplitGemm(product.sizes(), flags, threads), threads).same_bits(expected))
-            << m << "x" << n << "x" << k << " " << flags.has_bias << " " << threads << " threads";
+        for (const cpu::Caches& caches : kCaches)
+          EXPECT_TRUE(product.run(SplitGemm(product.sizes(), flags, threads, caches), threads).same_bits(expected))
+              << m << "x" << n << "x" << k << " " << flags.has_bias << " " << threads << " threads";
     }
 }
 TEST(matmul_short, is_a_chain_per_element_whatever_the_shares) {
@@ -117,8 +121,9 @@ TEST(matmul_short, is_a_chain_per_element_whatever_the_shares) {
   for (const auto& [m, n, k] : sizes) {
     const Product product(m, n, k, kFlags);
     for (int threads : {1, 2, 3, 16})
-      EXPECT_TRUE(product.run(ShortGemm(product.sizes(), threads), threads).same_bits(product.chains()))
-          << m << "x" << n << "x" << k << " " << threads << " threads";
+      for (const cpu::Caches& caches : kCaches)
+        EXPECT_TRUE(product.run(ShortGemm(product.sizes(), threads, caches), threads).same_bits(product.chains()))
+            << m << "x" << n << "x" << k << " " << threads << " threads";
   }
 }
 

@@ -6,8 +6,12 @@
 
 namespace martello::internal {
 
-ShortGemm::ShortGemm(const MatmulSizes& sizes, int threads)
-    : sizes_(sizes), loops_(&cpu::gemm_loops<float>()), threads_(threads) {}
+ShortGemm::ShortGemm(const MatmulSizes& sizes, int threads, cpu::Caches caches)
+    : sizes_(sizes), loops_(&cpu::gemm_loops<float>()), threads_(threads) {
+  constexpr int64_t kFewRows = 64;  // of a panel, that stay in the first cache
+  copies_a_ = caches.are_far_rows_slow;
+  keeps_b_ = copies_a_ || sizes.k <= kFewRows;
+}
 
 bool ShortGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
   constexpr int64_t kShort = 512;
@@ -16,7 +20,8 @@ bool ShortGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
 }
 
 int64_t ShortGemm::room_bytes() const {
-  return checked_mul(checked_mul(sizes_.k, kPieceRows + loops_->panel), int64_t{sizeof(float)});
+  const int64_t columns = (copies_a_ ? kPieceRows : 0) + (keeps_b_ ? loops_->panel : 0);
+  return checked_mul(checked_mul(sizes_.k, columns), int64_t{sizeof(float)});
 }
 
 int64_t ShortGemm::scratch_bytes() const { return checked_mul(room_bytes(), threads_); }
@@ -33,10 +38,11 @@ void ShortGemm::run(const KernelRun& run) const {
 void ShortGemm::multiply(const KernelRun& run, Share rows, float* room) const {
   const int64_t count = rows.last - rows.first;
   const float* a = run.in<float>(0).data() + rows.first;
-  for (int64_t p = 0; p < sizes_.k; ++p) std::copy_n(a + p * sizes_.m, count, room + p * kPieceRows);
-  loops_->rows({.a = room,
+  float* copy = room + (keeps_b_ ? sizes_.k * loops_->panel : 0);
+  for (int64_t p = 0; copies_a_ && p < sizes_.k; ++p) std::copy_n(a + p * sizes_.m, count, copy + p * kPieceRows);
+  loops_->rows({.a = copies_a_ ? copy : a,
                 .a_row = 1,
-                .a_column = kPieceRows,
+                .a_column = copies_a_ ? kPieceRows : sizes_.m,
                 .b = run.in<float>(1).data(),
                 .b_row = sizes_.n,
                 .is_packed = false,
@@ -49,7 +55,7 @@ void ShortGemm::multiply(const KernelRun& run, Share rows, float* room) const {
                 .last_row = count,
                 .first_column = 0,
                 .last_column = sizes_.n,
-                .kept = room + sizes_.k * kPieceRows});
+                .kept = keeps_b_ ? room : nullptr});
 }
 
 }  // namespace martello::internal

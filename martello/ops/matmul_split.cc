@@ -19,8 +19,13 @@ Share columns_of(int64_t n, int64_t half, Share own, int64_t parts) {
 
 }  // namespace
 
-SplitGemm::SplitGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int threads)
-    : sizes_(sizes), flags_(flags), loops_(&cpu::gemm_loops<float>()), threads_(threads) {}
+SplitGemm::SplitGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int threads, cpu::Caches caches)
+    : sizes_(sizes), flags_(flags), loops_(&cpu::gemm_loops<float>()), threads_(threads) {
+  // One tile of rows reads b once, and a narrow b is read as fast as it lies.
+  constexpr int64_t kOneTile = 6, kWide = 512;
+  keeps_b_ = caches.are_far_rows_slow && sizes.m > kOneTile && sizes.n >= kWide;
+  asks_for_b_ = !keeps_b_ && checked_mul(sizes.k, sizes.n) >= caches.last_level_bytes / int64_t{2 * sizeof(float)};
+}
 
 bool SplitGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
   constexpr int64_t kFew = 512, kShort = 256;
@@ -29,9 +34,7 @@ bool SplitGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
 }
 
 int64_t SplitGemm::room_bytes() const {
-  // A narrow b is read as fast as it lies, and one tile of rows reads it once.
-  constexpr int64_t kOneTile = 6, kWide = 512;
-  if (sizes_.m <= kOneTile || sizes_.n < kWide) return 0;
+  if (!keeps_b_) return 0;
   return checked_mul(checked_mul(ceil_div(sizes_.k, kHalves), loops_->panel), int64_t{sizeof(float)});
 }
 
@@ -45,7 +48,7 @@ void SplitGemm::run(const KernelRun& run) const {
 // Each half of b has as many parts as there are threads, and each thread two of them all.
 void SplitGemm::multiply_share(const KernelRun& run, bool is_second, int thread, int threads) const {
   const int64_t first = kHalves * thread, last = first + kHalves;
-  float* kept = room_bytes() > 0 ? reinterpret_cast<float*>(run.scratch + thread * room_bytes()) : nullptr;
+  float* kept = keeps_b_ ? reinterpret_cast<float*>(run.scratch + thread * room_bytes()) : nullptr;
   for (int64_t half = 0; half < kHalves; ++half) {
     const auto part = [&](int64_t i) { return std::clamp<int64_t>(i - half * threads, 0, threads); };
     const int64_t side = is_second ? half : 1 - half;
@@ -71,7 +74,8 @@ void SplitGemm::multiply(const KernelRun& run, Share rows, Share columns, bool i
                 .first_column = columns.first,
                 .last_column = columns.last,
                 .adds = is_second,
-                .kept = kept});
+                .kept = kept,
+                .asks = asks_for_b_});
 }
 
 }  // namespace martello::internal

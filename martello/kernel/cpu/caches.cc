@@ -28,4 +28,6 @@ int64_t last_level_cache_bytes() {
   return bytes;
 }
 
+bool are_far_rows_slow() { return __builtin_cpu_is("intel"); }
+
 }  // namespace martello::cpu

@@ -1,18 +1,19 @@
 #pragma once
 #include <martello/base/threads.h>
+#include <martello/kernel/cpu/caches.h>
 #include <martello/ops/internal/gemm_loops.h>
 #include <martello/ops/internal/matmul_plan.h>
 
 // Note [Short products]: y = a^T b with few rows of a and b, as the gradient of a layer's matrix for a small batch.
 // Every thread makes a part of y that lies in one piece of memory: the part that the update gives it, and of the matrix
 // itself SplitGemm. So weights, gradient and slots stay in the caches of one core from step to step, which counts where
-// cores share none. The columns of a lie far apart, and so do the rows of a panel of b, in the same few places of a
-// cache: a thread copies both together, for a piece of y at a time.
+// cores share none. The columns of a lie far apart, and so do the rows of a panel of b, often in the same few places
+// of a cache: where that is slow a thread copies both together, for a piece of y at a time.
 namespace martello::internal {
 
 class ShortGemm {
  public:
-  ShortGemm(const MatmulSizes& sizes, int threads);
+  ShortGemm(const MatmulSizes& sizes, int threads, cpu::Caches caches = {});
 
   // Or as fast as the library.
   static bool is_faster(const MatmulSizes& sizes, const MatmulFlags& flags);
@@ -30,6 +31,7 @@ class ShortGemm {
   MatmulSizes sizes_;
   const cpu::GemmLoops<float>* loops_;
   int threads_;
+  bool copies_a_, keeps_b_;
 };
 
 }  // namespace martello::internal

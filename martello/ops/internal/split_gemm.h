@@ -1,5 +1,6 @@
 #pragma once
 #include <martello/base/threads.h>
+#include <martello/kernel/cpu/caches.h>
 #include <martello/ops/internal/gemm_loops.h>
 #include <martello/ops/internal/matmul_plan.h>
 
@@ -8,13 +9,13 @@
 // columns. First come upper times right and lower times left, then upper times left and lower times right, which go on
 // with the sums of the others. So a thread reads one part of b only, the one that it has as its share of ShortGemm and
 // of the update, and where cores do not share a cache only y moves. Sums of the left half are chains that begin in the
-// middle of k, however many threads there are. Each row of b lies on a page of its own, or nearly so, so the first rows
-// of a put what they read of it where the others find it together (GemmTask::kept).
+// middle of k, however many threads there are. Each row of b lies on a page of its own, or nearly so. Where that is
+// slow the first rows of a put what they read of it where the others find it together (GemmTask::kept).
 namespace martello::internal {
 
 class SplitGemm {
  public:
-  SplitGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int threads);
+  SplitGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int threads, cpu::Caches caches = {});
 
   // Or as fast as the library.
   static bool is_faster(const MatmulSizes& sizes, const MatmulFlags& flags);
@@ -33,6 +34,7 @@ class SplitGemm {
   MatmulFlags flags_;
   const cpu::GemmLoops<float>* loops_;
   int threads_;
+  bool keeps_b_, asks_for_b_;
 };
 
 }  // namespace martello::internal
