@@ -122,6 +122,7 @@
 #include <martello/ops/cond.h>
 #include <martello/ops/control.h>
 #include <martello/ops/conv2d.h>
+#include <martello/ops/conv2d_max_pool.h>
 #include <martello/ops/crop_and_resize.h>
 #include <martello/ops/cumsum.h>
 #include <martello/ops/custom_gradient.h>

@@ -2,6 +2,7 @@
 #include <martello/base/error.h>
 #include <martello/base/threads.h>
 #include <martello/graph/kernel_choice.h>
+#include <martello/ops/internal/conv_direct.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/conv_loops.h>
 #include <martello/ops/internal/conv_product.h>
@@ -177,6 +178,10 @@ KernelCandidate product_candidate(const ConvPlan& c) {
   return {internal::kProductName, [c] { return internal::product_kernel(c.plan, c.problem, c.task()); }};
 }
 
+KernelCandidate direct_candidate(const ConvPlan& c) {
+  return {internal::kDirectName, [c] { return internal::direct_kernel(c.plan, c.problem, c.task()); }};
+}
+
 // Of the library's implementations; when nobody asks for the others, its first, whose name does not matter.
 std::vector<std::string> library_names(const ConvPlan& c) {
   if (!internal::is_for_library(c.problem)) return {};
@@ -192,8 +197,10 @@ std::vector<KernelCandidate> candidates_of(const ConvPlan& c) {
   const auto add_library = [&](const std::string& name, const std::string& implementation) {
     list.push_back({name, [=] { return library_kernel(c, implementation); }});
   };
-  const bool by_winograd = internal::is_winograd_faster(c.problem, c.direction);
-  const bool by_product = !by_winograd && internal::is_product_faster(c.problem, c.direction);
+  const bool by_direct = internal::is_direct_faster(c.problem, c.direction);
+  const bool by_winograd = !by_direct && internal::is_winograd_faster(c.problem, c.direction);
+  const bool by_product = !by_direct && !by_winograd && internal::is_product_faster(c.problem, c.direction);
+  if (by_direct) list.push_back(direct_candidate(c));
   if (by_winograd) list.push_back(winograd_candidate(c));
   if (by_product) list.push_back(product_candidate(c));
   if (!list.empty() && !KernelChooserScope::wants_all()) return list;
@@ -201,6 +208,7 @@ std::vector<KernelCandidate> candidates_of(const ConvPlan& c) {
   if (!names.empty()) add_library(kLibrary, "");
   for (size_t i = 1; i < names.size(); ++i) add_library(str(kLibrary, " ", names[i]), names[i]);
   if (list.empty()) list.push_back({"own", [=] { return own_kernel(c); }});
+  if (!by_direct && internal::is_for_direct(c.problem, c.direction)) list.push_back(direct_candidate(c));
   if (!by_winograd && internal::is_for_winograd(c.problem)) list.push_back(winograd_candidate(c));
   if (!by_product && internal::is_for_product(c.problem, c.direction)) list.push_back(product_candidate(c));
   return list;
@@ -213,13 +221,17 @@ Kernel plan_conv(const KernelPlan& plan, ConvDirection direction) {
 
 }  // namespace
 
-internal::KernelPacking internal::choose_packing(const KernelPlan& plan, ConvDirection direction) {
+std::string internal::chosen_convolution(const KernelPlan& plan, ConvDirection direction) {
   const ConvPlan c(plan, direction);
   const auto list = candidates_of(c);
-  const std::string name = list[choose_candidate(plan, list)].name;
+  return list[choose_candidate(plan, list)].name;
+}
+
+internal::KernelPacking internal::choose_packing(const KernelPlan& plan, ConvDirection direction) {
+  const std::string name = chosen_convolution(plan, direction);
   if (!name.starts_with(kLibrary)) return {};
   const std::string implementation = name == kLibrary ? "" : name.substr(sizeof kLibrary);
-  return find_packing(plan.op, c.problem, direction, plan.threads, implementation);
+  return find_packing(plan.op, ConvPlan(plan, direction).problem, direction, plan.threads, implementation);
 }
 
 Kernel conv2d_cpu(const KernelPlan& plan) { return plan_conv(plan, ConvDirection::forward); }

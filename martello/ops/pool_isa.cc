@@ -8,8 +8,16 @@
 namespace martello::cpu::MARTELLO_ISA {
 namespace {
 
-template <class T, class Index>
-void max_pixel(const T* x, T* y, Index* index, const PoolImage& p, Range h, Range w, int64_t oh, int64_t ow) {
+// In place of indices that nobody reads.
+struct NoIndices {
+  NoIndices operator+(int64_t) const { return {}; }
+};
+template <class T>
+inline void store_indices(NoIndices, int64_t, typename Vec<T>::Bits) {}
+
+// `Indices` points to them, or is NoIndices.
+template <class T, class Indices>
+void max_pixel(const T* x, T* y, Indices index, const PoolImage& p, Range h, Range w, int64_t oh, int64_t ow) {
   const auto here = [&](int64_t i, int64_t j) {
     return same_bits<T>(place(p.h, i, oh) * p.w.size + place(p.w, j, ow));
   };
@@ -30,8 +38,8 @@ void max_pixel(const T* x, T* y, Index* index, const PoolImage& p, Range h, Rang
   });
 }
 // The same for a window of H x W that lies within the image.
-template <int H, int W, class T, class Index>
-inline void max_whole_pixel(const T* x, T* y, Index* index, const PoolImage& p) {
+template <int H, int W, class T, class Indices>
+inline void max_whole_pixel(const T* x, T* y, Indices index, const PoolImage& p) {
   for_channels<T>(p.channels, [&](auto stretch, int64_t c, int64_t given) {
     constexpr int N = decltype(stretch)::kVectors, w_lanes = Vec<T>::kLanes;
     const int64_t lanes = decltype(stretch)::template lanes<T>(given);
@@ -48,8 +56,8 @@ inline void max_whole_pixel(const T* x, T* y, Index* index, const PoolImage& p) 
   });
 }
 // Windows of H x W, or of any size for 0 x 0.
-template <int H, int W, class T, class Index>
-void max_row_of(const T* x, T* y, Index* index, const PoolImage& p, int64_t oh) {
+template <int H, int W, class T, class Indices>
+void max_row_of(const T* x, T* y, Indices index, const PoolImage& p, int64_t oh) {
   const Range h = window(p.h, oh);
   const int64_t row = oh * p.w.out * p.channels;
   for (int64_t ow = 0; ow < p.w.out; ++ow) {
@@ -64,11 +72,15 @@ void max_row_of(const T* x, T* y, Index* index, const PoolImage& p, int64_t oh) 
     max_pixel(x, y + at, index + at, p, h, w, oh, ow);
   }
 }
-template <class T, class Index>
-void max_row(const T* x, T* y, Index* index, const PoolImage& p, int64_t oh) {
+template <class T, class Indices>
+void max_row(const T* x, T* y, Indices index, const PoolImage& p, int64_t oh) {
   if (p.h.size == 2 && p.w.size == 2) max_row_of<2, 2>(x, y, index, p, oh);
   else if (p.h.size == 3 && p.w.size == 3) max_row_of<3, 3>(x, y, index, p, oh);
   else max_row_of<0, 0>(x, y, index, p, oh);
+}
+
+void largest_rows(const float* x, float* y, const PoolImage& image) {
+  for (int64_t row = 0; row < image.h.out; ++row) max_row(x, y, NoIndices(), image, row);
 }
 
 // y = x where the index says so.
@@ -227,12 +239,13 @@ void mean_grad_row(const T* dy, T* dx, const PoolImage& p, int64_t i, bool may_s
 }  // namespace
 
 #define MARTELLO_POOL(T, Index) \
-  { max_row<T, Index>, take_row<T, Index>, max_grad_row<T, Index> }
+  { max_row<T, Index*>, take_row<T, Index>, max_grad_row<T, Index> }
 constexpr PoolLoops<float, uint8_t> pool_loops_f32_u8 = MARTELLO_POOL(float, uint8_t);
 constexpr PoolLoops<float, int32_t> pool_loops_f32_i32 = MARTELLO_POOL(float, int32_t);
 constexpr PoolLoops<double, uint8_t> pool_loops_f64_u8 = MARTELLO_POOL(double, uint8_t);
 constexpr PoolLoops<double, int32_t> pool_loops_f64_i32 = MARTELLO_POOL(double, int32_t);
 #undef MARTELLO_POOL
+constexpr LargestRows largest_rows_f32 = largest_rows;
 constexpr AvgPoolLoops<float> avg_pool_loops_f32 = {mean_row<float>, mean_grad_row<float>};
 constexpr AvgPoolLoops<double> avg_pool_loops_f64 = {mean_row<double>, mean_grad_row<double>};
 

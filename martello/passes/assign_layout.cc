@@ -5,9 +5,9 @@
 #include <martello/ops/cast.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/reorder_attrs.h>
+#include <martello/passes/internal/node_plan.h>
 #include <martello/passes/internal/rewrite.h>
 
-#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -16,6 +16,7 @@ namespace {
 
 using internal::ConvDirection;
 using internal::ConvOpAttrs;
+using internal::NodePlan;
 using internal::ReorderAttrs;
 
 std::optional<ConvDirection> direction_of(const OpNode& node) {
@@ -25,11 +26,6 @@ std::optional<ConvDirection> direction_of(const OpNode& node) {
   return std::nullopt;
 }
 
-bool is_known(const OpNode& node) {
-  const auto is_static = [](const Tensor& t) { return t.shape().is_known(); };
-  return std::all_of(node.inputs.begin(), node.inputs.end(), is_static) && node.outputs[0].shape.is_known();
-}
-
 class LayoutPass {
  public:
   explicit LayoutPass(PlanGraph& plan) : plan_(plan), rewrite_(plan) {}
@@ -37,7 +33,7 @@ class LayoutPass {
   // Whether the node was changed.
   bool visit(OpNode& node) {
     const auto direction = direction_of(node);
-    if (!direction || !is_known(node) || node.attrs.get<ConvOpAttrs>().packing.is_packed()) return false;
+    if (!direction || !NodePlan::is_known(node) || node.attrs.get<ConvOpAttrs>().packing.is_packed()) return false;
     const ReorderAttrs reorder = find_reorder(node, *direction);
     if (!reorder.packing.is_packed()) return false;
     ConvOpAttrs attrs = node.attrs.get<ConvOpAttrs>();
@@ -59,19 +55,9 @@ class LayoutPass {
  private:
   ReorderAttrs find_reorder(const OpNode& node, ConvDirection direction) const {
     const auto& attrs = node.attrs.get<ConvOpAttrs>();
-    std::vector<TensorSpec> in, out;
-    for (const Tensor& t : node.inputs) in.push_back({t.shape(), t.dtype(), {}, {}});
-    for (const NodeOutput& o : node.outputs) out.push_back(o.spec());
-    const auto problem = internal::conv_problem(direction, node.where(), in, out, attrs);
-    const KernelPlan kernel_plan{.op = node.info(),
-                                 .in = in,
-                                 .out = out,
-                                 .attributes = &node.attrs,
-                                 .threads = plan_.threads,
-                                 .device = {},
-                                 .subgraphs = nullptr,
-                                 .communicator = nullptr};
-    return {direction,   attrs.conv,  problem.x_shape(), internal::choose_packing(kernel_plan, direction),
+    const NodePlan known(node, plan_.threads);
+    const auto problem = internal::conv_problem(direction, node.where(), known.in(), known.out(), attrs);
+    return {direction,   attrs.conv,  problem.x_shape(), internal::choose_packing(known.kernel_plan(), direction),
             attrs.widen, attrs.narrow};
   }
 

@@ -104,6 +104,7 @@ bool fuse(PlanGraph& plan) {
   bool changed = prune(plan);
   changed |= fuse_bias(plan);
   changed |= fuse_relu(plan);
+  changed |= fuse_pool(plan);
   changed |= fuse_rounding(plan);
   changed |= fuse_updates(plan);
   const FuseContext context(plan);

@@ -3,10 +3,15 @@
 //   {relu} %g = relu_grad(%r, %dy)  %dx = batch_norm_training_grad(%x, ..., %g)         =>  ..._grad(%x, ..., %dy)
 //   {relu} %y = batch_norm_training(%x, ...)  %p = cast(%y) {dtype=bf16}                =>  batch_norm_training(...)
 //   {narrow}, and a convolution of bf16 likewise
+//   %y = conv2d(%x, %w, %b)  %p = max_pool(%y)                                   =>  conv2d_max_pool(%x, %w, %b)
 #include <martello/ops/activation.h>
 #include <martello/ops/batch_norm.h>
 #include <martello/ops/cast.h>
+#include <martello/ops/conv2d_max_pool.h>
+#include <martello/ops/internal/conv_direct.h>
+#include <martello/ops/internal/conv_library.h>
 #include <martello/passes/internal/fuse.h>
+#include <martello/passes/internal/node_plan.h>
 
 #include <algorithm>
 
@@ -68,6 +73,49 @@ bool fuse_relu(PlanGraph& plan) {
     if (!relu) continue;
     set_relu(*node);
     forwarding.set(relu->output(0), node->output(0));
+    changed = true;
+  }
+  if (!changed) return false;
+  forwarding.apply(plan);
+  drop_dead_nodes(plan);
+  return true;
+}
+
+namespace {
+
+// Whether our loops compute this convolution, so that they may pool its result as well.
+bool is_direct(const OpNode& conv, int threads) {
+  const auto& attrs = conv.attrs.get<ConvOpAttrs>();
+  if (!NodePlan::is_known(conv) || attrs.packing.is_packed()) return false;
+  constexpr auto kForward = ConvDirection::forward;
+  const NodePlan known(conv, threads);
+  return is_for_direct(conv_problem(kForward, conv.where(), known.in(), known.out(), attrs), kForward) &&
+         chosen_convolution(known.kernel_plan(), kForward) == kDirectName;
+}
+
+// Windows that share rows would have them computed again.
+bool shares_rows(const PoolAttrs& windows) { return windows.stride.h != 0 && windows.size.h > windows.stride.h; }
+
+bool reads_index(const FuseContext& context, OpNode& pool) {
+  return !context.users().of(pool.output(1)).empty() || context.users().is_fetched(pool.output(1));
+}
+
+}  // namespace
+
+bool fuse_pool(PlanGraph& plan) {
+  const FuseContext context(plan);
+  Forwarding forwarding(plan);
+  bool changed = false;
+  for (OpNode* node : context.order()) {
+    OpNode* pool = node->def == &op_conv2d ? find_follower(context, *node, op_max_pool) : nullptr;
+    if (!pool || reads_index(context, *pool) || !is_direct(*node, plan.threads)) continue;
+    const auto& conv = node->attrs.get<ConvOpAttrs>();
+    const auto& windows = pool->attrs.get<PoolAttrs>();
+    if (windows.data_format != conv.conv.data_format || shares_rows(windows)) continue;
+    node->attrs = Attrs(ConvPoolAttrs{conv.conv, conv.activation, windows});
+    node->def = &op_conv2d_max_pool;
+    plan.impl().infer(*node);
+    forwarding.set(pool->output(0), node->output(0));
     changed = true;
   }
   if (!changed) return false;

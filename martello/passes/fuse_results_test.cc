@@ -1,3 +1,4 @@
+#include <martello/graph/kernel_choice.h>
 #include <martello/passes/internal/fuse.h>
 #include <martello/passes/internal/pass_test.h>
 
@@ -162,6 +163,59 @@ TEST(fuse, rounds_the_result_of_a_chain) {
     %q = cast(%y:1)
     %s = cumsum(%q))",
                                  {"s", "y"})));
+}
+
+const std::string kImages = R"(
+    %x = placeholder() {shape=[4, 12, 12, 1]}
+    %w = placeholder() {shape=[3, 3, 1, 16]}
+    %b = placeholder() {shape=[16]}
+)";
+
+TEST(fuse_pool, pools_a_convolution_of_few_channels) {
+  EXPECT_EQ(text_after(internal::fuse_pool, kImages + R"(
+    %y = conv2d(%x, %w, %b) {activation=relu}
+    %p = max_pool(%y) {stride_h=3}
+    %z = negative(%p))",
+                       {"z"}),
+            same_text(kImages + R"(
+    %y = conv2d_max_pool(%x, %w, %b) {activation=relu, pool_stride_h=3}
+    %z = negative(%y))",
+                      {"z"}));
+}
+
+TEST(fuse_pool, keeps_what_others_need) {
+  const auto kept = [](const std::string& nodes, const Names& fetches) {
+    expect_kept(internal::fuse_pool, kImages + nodes, fetches);
+  };
+  kept("%y = conv2d(%x, %w)  %p = max_pool(%y)", {"p", "y"});
+  kept("%y = conv2d(%x, %w)  %p = max_pool(%y)", {"p:1"});
+  kept("%y = conv2d(%x, %w)  %p = max_pool(%y)  %d = max_pool_grad(%p:1, %p) {image=[12, 12]}", {"d"});
+  kept("%y = conv2d(%x, %w)  %p = max_pool(%y)  %z = max_pool(%y)", {"p", "z"});
+  kept("%y = conv2d(%x, %w)  %p = avg_pool(%y)", {"p"});
+  kept("%y = conv2d(%x, %w)  %p = max_pool(%y) {size_h=3, stride_h=2, stride_w=2}", {"p"});
+  kept("%y = conv2d(%x, %w)  %p = max_pool(%y) {data_format=nchw}", {"p"});
+  kept("%y = conv2d(%x, %w)  %p = max_pool(%y) on(\"cpu:1\")", {"p"});
+}
+
+// The last of all ways to run a convolution.
+struct LastOfAll : KernelChooser {
+  bool wants_all() const override { return true; }
+  size_t choose(const KernelPlan&, std::span<const KernelCandidate> all) override { return all.size() - 1; }
+};
+
+TEST(fuse_pool, leaves_convolutions_that_are_chosen_to_run_another_way) {
+  LastOfAll chooser;
+  const KernelChooserScope scope(&chooser);
+  expect_kept(internal::fuse_pool, kImages + "%y = conv2d(%x, %w)  %p = max_pool(%y)", {"p"});
+}
+
+TEST(fuse_pool, leaves_convolutions_to_the_library_that_are_faster_there) {
+  expect_kept(internal::fuse_pool, R"(
+    %x = placeholder() {shape=[4, 12, 12, 16]}
+    %w = placeholder() {shape=[3, 3, 16, 16]}
+    %y = conv2d(%x, %w)
+    %p = max_pool(%y))",
+              {"p"});
 }
 
 }  // namespace

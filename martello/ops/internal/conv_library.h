@@ -29,7 +29,9 @@ onednn::Layout packed_kernel(const OpInfo& op, const ConvProblem& p, ConvDirecti
 // How a convolution's kernel would be packed. Not packed when it needs no packing.
 KernelPacking find_packing(const OpInfo& op, const ConvProblem& p, ConvDirection direction, int threads,
                            const std::string& implementation = {});
-// The same for the implementation that is chosen to run a convolution whose kernel is not packed yet.
+// The name of the candidate that is chosen to run a convolution whose kernel is not packed yet.
+std::string chosen_convolution(const KernelPlan& plan, ConvDirection direction);
+// find_packing() for the implementation that is chosen to run a convolution whose kernel is not packed yet.
 KernelPacking choose_packing(const KernelPlan& plan, ConvDirection direction);
 
 }  // namespace martello::internal

@@ -31,7 +31,10 @@ struct AvgPoolLoops {
   void (*mean_grad)(const T* dy, T* dx, const PoolImage& image, int64_t row, bool may_stream);  // of inputs
 };
 
-MARTELLO_PER_ISA(extern const PoolLoops<float, uint8_t> pool_loops_f32_u8;
+// All rows of max_pool without its index.
+using LargestRows = void (*)(const float* x, float* y, const PoolImage& image);
+
+MARTELLO_PER_ISA(extern const LargestRows largest_rows_f32; extern const PoolLoops<float, uint8_t> pool_loops_f32_u8;
                  extern const PoolLoops<float, int32_t> pool_loops_f32_i32;
                  extern const PoolLoops<double, uint8_t> pool_loops_f64_u8;
                  extern const PoolLoops<double, int32_t> pool_loops_f64_i32;

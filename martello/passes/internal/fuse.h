@@ -56,6 +56,8 @@ bool fuse_bias(PlanGraph& plan);
 bool fuse_relu(PlanGraph& plan);
 // a product that is a gradient + its update  =>  one node
 bool fuse_updates(PlanGraph& plan);
+// conv2d (+ add + relu) + max_pool whose index nobody reads  =>  one node, where our loops gain by it
+bool fuse_pool(PlanGraph& plan);
 // an op with OpDef::narrowed + cast to bf16  =>  one node
 bool fuse_rounding(PlanGraph& plan);
 
