@@ -53,8 +53,10 @@ def json_lines(command, env, seconds):
 
 
 def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
+    """Names of virtual processors do not tell generations apart; family and model do."""
+    fields = dict(map(str.strip, line.split(":", 1)) for line in open("/proc/cpuinfo") if ":" in line)
+    name, family, model = (fields.get(key, "?") for key in ("model name", "cpu family", "model"))
+    return f"{name} (family {family}, model {model}), {os.cpu_count()} cores, {platform.system()} {platform.release()}"
 
 
 def commit():
