@@ -144,7 +144,7 @@ void ParallelIterator::run(Slot& slot, Datapoint input) {
   } catch (...) {
     error = current_error_in(parts_.stage);
   }
-  finish(slot, std::move(result), error);
+  finish(slot, std::move(result), std::move(error));
 }
 
 void ParallelIterator::finish(Slot& slot, std::optional<Datapoint> result, std::exception_ptr error) {
