@@ -42,7 +42,8 @@ std::string known(int64_t number) { return number == 0 ? "" : str(number); }
 std::string environment_report(const EnvironmentOptions& options) {
   const int threads = options.threads > 0 ? options.threads : default_threads();
   const std::pair<const char*, std::string> lines[] = {
-      {"Martello", str(MARTELLO_VERSION, ", ", compiler(), ", ", onednn::version())},
+      {"Martello",
+       str(MARTELLO_VERSION, ", ", compiler(), ", ", onednn::version(), " with ", onednn::instruction_set())},
       {"Processor", str(processor(), ", instruction set x86-64-", cpu::host_isa(), ", ", memory())},
       {"Devices", join(options.devices)},
       {"Threads", str(threads, " of ", sysconf(_SC_NPROCESSORS_ONLN), " processors")},

@@ -1,5 +1,6 @@
 #include <martello/base/internal/test_text.h>
 #include <martello/base/threads.h>
+#include <martello/kernel/cpu/onednn.h>
 #include <martello/runtime/environment.h>
 
 #include <errno.h>
@@ -15,6 +16,7 @@ TEST(environment, tells_versions_devices_threads_batch_and_command) {
                            "Global batch: 256\n", "Samples per epoch: 60000\n", "Command: "})
     EXPECT_CONTAINS(text, part);
   EXPECT_CONTAINS(text, program_invocation_short_name);
+  EXPECT_CONTAINS(text, str(" with ", onednn::instruction_set(), "\n"));
 }
 
 TEST(environment, what_is_not_known_is_left_out) {

@@ -1,6 +1,7 @@
 #include <martello/base/append_file.h>
 #include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
+#include <martello/kernel/cpu/onednn.h>
 #include <martello/train/checkpoint_contents.h>
 #include <martello/train/internal/find_checkpoint.h>
 #include <martello/train/internal/fingerprint.h>
@@ -147,6 +148,13 @@ TEST_F(CheckpointTest, tells_whether_a_run_can_go_on) {
   EXPECT_FALSE(has_unfinished_run(dir_)) << "it was stopped";
   std::ofstream(path(2)) << "garbage";
   EXPECT_TRUE(has_unfinished_run(dir_)) << "nobody knows, so it is not started over";
+}
+
+// The same version of the library has other bits with other instructions.
+TEST(fingerprint, knows_the_instructions_of_this_processor) {
+  const FingerprintItem last = fingerprint_of({}).back();
+  EXPECT_EQ(last.name, "environment");
+  EXPECT_CONTAINS(last.text, str(onednn::version(), " with ", onednn::instruction_set(), "\n"));
 }
 
 TEST(fingerprint, a_difference_is_refused_readably_unless_accepted) {

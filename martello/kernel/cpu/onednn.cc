@@ -2,6 +2,8 @@
 #include <martello/kernel/cpu/onednn_internal.h>
 #include <martello/kernel/library_time.h>
 
+#include <dnnl_debug.h>
+
 #include <algorithm>
 
 namespace martello::onednn {
@@ -11,6 +13,12 @@ std::string version() {
   return str("oneDNN ", v->major, ".", v->minor, ".", v->patch);
 }
 
+std::string instruction_set() {
+  constexpr std::string_view kPrefix = "cpu_isa_";
+  const std::string name = dnnl_cpu_isa2str(static_cast<dnnl_cpu_isa_t>(dnnl::get_effective_cpu_isa()));
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+}
+
 Bf16 bf16_support() {
   // Levels are sets of bits: a higher one has those of the lower.
   const auto has = [](dnnl::cpu_isa level) {
@@ -18,7 +26,8 @@ Bf16 bf16_support() {
     return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & needed) == needed;
   };
   if (cpu::host_isa() != cpu::Isa::v4 || !has(dnnl::cpu_isa::avx512_core)) return Bf16::none;
-  return has(dnnl::cpu_isa::avx512_core_bf16) ? Bf16::native : Bf16::emulated;
+  if (!has(dnnl::cpu_isa::avx512_core_bf16)) return Bf16::emulated;
+  return has(dnnl::cpu_isa::avx512_core_amx) ? Bf16::tiles : Bf16::native;
 }
 
 const dnnl::engine& engine() {

@@ -11,9 +11,12 @@ namespace martello::onednn {
 
 // "oneDNN 2.6.3"
 std::string version();
-// How it multiplies in bf16 here: by AVX512_BF16, or with AVX-512 alone, slower than in f32. Its environment variables
-// (ONEDNN_MAX_CPU_ISA) and MARTELLO_ISA can say less.
-enum class Bf16 : uint8_t { none, emulated, native };
+// The instructions that it uses here, "avx512_core_amx": the same version has other bits with others. Its environment
+// variables (ONEDNN_MAX_CPU_ISA) can say less than the processor.
+std::string instruction_set();
+// How it multiplies in bf16 here: with AVX-512 alone, slower than in f32; by AVX512_BF16; by AMX, whose tiles do eight
+// times the work of that. MARTELLO_ISA can say less, too.
+enum class Bf16 : uint8_t { none, emulated, native, tiles };
 Bf16 bf16_support();
 inline bool has_bf16() { return bf16_support() != Bf16::none; }
 

@@ -14,6 +14,13 @@ const OpInfo kOp{"fc", "matmul"};
 
 TEST(onednn, says_its_version) { EXPECT_TRUE(version().starts_with("oneDNN ")); }
 
+TEST(onednn, names_its_instructions) {
+  const std::string name = instruction_set();
+  EXPECT_FALSE(name.empty());
+  EXPECT_EQ(name.find("cpu_isa"), std::string::npos) << name;
+  EXPECT_EQ(bf16_support() == Bf16::tiles, name.find("amx") != std::string::npos && has_bf16()) << name;
+}
+
 TEST(onednn, layouts_have_sizes_and_strides) {
   EXPECT_EQ(Layout({2, 3}, f32).bytes(), 24);
   EXPECT_EQ(Layout({2, 3}, {1, 2}, f32).bytes(), 24);
