@@ -132,6 +132,12 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
     for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
     for (int v = 0; v < Vecs; ++v) __builtin_prefetch(y + i * t.y_row + v * Vec<T>::kLanes, 1);
   }
+  // Of sums that go on, the next tile's: it would wait for all of its lines at once.
+  if (!block.is_first) {
+    MARTELLO_UNROLL
+    for (int i = Rows; i < 2 * Rows; ++i) MARTELLO_UNROLL
+    for (int v = 0; v < Vecs; ++v) __builtin_prefetch(y + i * t.y_row + v * Vec<T>::kLanes, 1);
+  }
   const T *a = block.a + row * t.a_row, *b = block.b;
   for (int64_t first = 0, p = 0; first < block.depth; first += kAskEvery) {
     if (t.ahead) ask_for_some(*t.ahead);
