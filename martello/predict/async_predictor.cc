@@ -1,6 +1,7 @@
 #include <martello/predict/async_predictor.h>
 
 #include <martello/base/error.h>
+#include <martello/base/internal/clock.h>
 #include <martello/base/log.h>
 #include <martello/predict/internal/rows.h>
 
@@ -12,6 +13,7 @@
 #include <exception>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace martello {
@@ -61,10 +63,15 @@ struct MultiThreadAsyncPredictor::Impl {
   };
   using Tasks = std::vector<Task>;
 
+  // What a predictor knows of its last batch.
+  struct Last {
+    size_t tasks = 0;
+    double seconds = 0;  // that it took
+  };
   void work(const PredictorBase& predictor);
-  Tasks take_batch();
+  Tasks take_batch(Last last);
+  void linger(std::unique_lock<std::mutex>& lock, size_t tasks, double seconds);
   std::shared_ptr<Bell> next_bell();
-  bool has_full_batch() const { return static_cast<int64_t>(waiting.size()) >= options.batch_size; }
   static void run(const PredictorBase& predictor, Tasks& tasks);
   static void finish(Tasks& tasks, std::vector<HostTensors> rows, const std::exception_ptr& error);
 
@@ -73,15 +80,21 @@ struct MultiThreadAsyncPredictor::Impl {
   std::vector<std::thread> threads;
 
   std::mutex mutex;  // of what follows
-  std::condition_variable has_task, has_room;
+  std::condition_variable has_task, has_wanted, has_room;
   std::deque<Task> waiting;
-  std::shared_ptr<Bell> bell;  // of the next task
-  int64_t bell_tasks = 0;      // that have it
+  std::multiset<size_t> wanted;  // how many tasks the predictors that linger wait for
+  std::shared_ptr<Bell> bell;    // of the next task
+  int64_t bell_tasks = 0;        // that have it
   bool is_started = false, is_stopped = false;
 };
 
 void MultiThreadAsyncPredictor::Impl::work(const PredictorBase& predictor) {
-  for (Tasks tasks = take_batch(); !tasks.empty(); tasks = take_batch()) run(predictor, tasks);
+  Last last;
+  for (Tasks tasks = take_batch(last); !tasks.empty(); tasks = take_batch(last)) {
+    const double start = internal::now_seconds();
+    run(predictor, tasks);
+    last = {tasks.size(), internal::now_seconds() - start};
+  }
 }
 
 // After a batch has left nothing, the next one begins with a new bell: full batches have one of their own.
@@ -94,14 +107,25 @@ std::shared_ptr<Bell> MultiThreadAsyncPredictor::Impl::next_bell() {
   return bell;
 }
 
-// The oldest task and those that fit to it; none when there will be no more.
-MultiThreadAsyncPredictor::Impl::Tasks MultiThreadAsyncPredictor::Impl::take_batch() {
+// Until so many tasks wait, at most so long.
+void MultiThreadAsyncPredictor::Impl::linger(std::unique_lock<std::mutex>& lock, size_t tasks, double seconds) {
+  const auto place = wanted.insert(tasks);
+  has_wanted.wait_for(lock, std::chrono::duration<double>(seconds),
+                      [&] { return is_stopped || waiting.size() >= tasks; });
+  wanted.erase(place);
+}
+
+// The oldest task and those that fit to it; none when there will be no more. Callers that come back with their next
+// task each are a batch again if somebody waits until the last of them has been woken.
+MultiThreadAsyncPredictor::Impl::Tasks MultiThreadAsyncPredictor::Impl::take_batch(Last last) {
+  constexpr double kShareForCallers = 0.1;
+  const auto full = static_cast<size_t>(options.batch_size);
   std::unique_lock lock(mutex);
+  const size_t callers = std::min(full, last.tasks + waiting.size());
   do {
     has_task.wait(lock, [&] { return is_stopped || !waiting.empty(); });
-    if (options.linger_seconds > 0)
-      has_task.wait_for(lock, std::chrono::duration<double>(options.linger_seconds),
-                        [&] { return is_stopped || has_full_batch(); });
+    if (options.linger_seconds > 0) linger(lock, full, options.linger_seconds);
+    else if (callers > 1) linger(lock, callers, kShareForCallers * last.seconds);
   } while (!is_stopped && waiting.empty());  // another thread may have taken them meanwhile
   if (is_stopped) return {};
   std::vector<size_t> chosen;
@@ -192,8 +216,10 @@ PendingPrediction MultiThreadAsyncPredictor::put_task(HostTensors inputs, DoneFn
   if (impl_->is_stopped) throw FailedPrecondition("[predict] put_task() comes after stop().");
   auto state = std::make_shared<PendingPrediction::State>(impl_->next_bell());
   impl_->waiting.push_back({std::move(inputs), state, std::move(done)});
+  const bool is_wanted = !impl_->wanted.empty() && impl_->waiting.size() >= *impl_->wanted.begin();
   lock.unlock();
   impl_->has_task.notify_one();
+  if (is_wanted) impl_->has_wanted.notify_all();
   return PendingPrediction(std::move(state));
 }
 
@@ -206,6 +232,7 @@ void MultiThreadAsyncPredictor::stop() {
     impl_->waiting.clear();
   }
   impl_->has_task.notify_all();
+  impl_->has_wanted.notify_all();
   impl_->has_room.notify_all();
   for (std::thread& t : impl_->threads) t.join();
   impl_->threads.clear();

@@ -28,9 +28,11 @@ class PendingPrediction {
 };
 
 struct AsyncPredictorOptions {
-  int64_t batch_size = 5;     // tasks that one call of a predictor takes at most
-  int64_t capacity = 100;     // tasks that may wait, for each predictor; put_task() waits when there are more
-  double linger_seconds = 0;  // how long a batch that is not full waits for further tasks
+  int64_t batch_size = 5;  // tasks that one call of a predictor takes at most
+  int64_t capacity = 100;  // tasks that may wait, for each predictor; put_task() waits when there are more
+  // How long a batch that is not full waits for further tasks. 0: where callers come back with their next tasks, until
+  // as many wait as were just served or left, for at most a tenth of the time that this took.
+  double linger_seconds = 0;
 };
 
 // Takes single samples from any number of threads and predicts them in batches, on one thread per predictor. A task has

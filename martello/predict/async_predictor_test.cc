@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -25,6 +27,7 @@ class Doubler : public PredictorBase {
     std::mutex mutex;
     std::condition_variable is_changed;
     bool is_open = true;
+    std::chrono::milliseconds duration{0};  // of a prediction
     std::vector<int64_t> batches;
   };
   explicit Doubler(std::shared_ptr<Shared> s) : shared_(std::move(s)) {}
@@ -37,6 +40,7 @@ class Doubler : public PredictorBase {
       shared_->is_changed.notify_all();
       shared_->is_changed.wait(lock, [&] { return shared_->is_open; });
     }
+    std::this_thread::sleep_for(shared_->duration);
     HostTensor y = inputs[0];
     for (float& v : y.mutable_data<float>()) {
       MARTELLO_CHECK(v >= 0, "negative: ", v);
@@ -133,6 +137,23 @@ TEST_F(AsyncPredictor, lingers_for_a_full_batch_when_asked_to) {
   for (int i = 0; i < 3; ++i) results.push_back(predict.put_task({HostTensor(1.f)}));
   for (const auto& r : results) EXPECT_TRUE(r.wait(10));
   EXPECT_EQ(shared->batches, std::vector<int64_t>{3});
+}
+
+// One of them always has a task ready when the other's is done: without a moment's wait each would be a batch.
+TEST_F(AsyncPredictor, callers_that_come_back_share_batches) {
+  constexpr int kEach = 3;
+  shared->duration = std::chrono::milliseconds(300);
+  MultiThreadAsyncPredictor predict({Doubler(shared)}, {.batch_size = 8});
+  predict.start();
+  const auto work = [&] {
+    for (int i = 0; i < kEach; ++i) predict.put_task({HostTensor(1.f)}).get();
+  };
+  std::thread first(work);
+  wait_for_batch();
+  work();
+  first.join();
+  EXPECT_LT(shared->batches.size(), size_t{2 * kEach});
+  EXPECT_EQ(std::accumulate(shared->batches.begin(), shared->batches.end(), int64_t{0}), 2 * kEach);
 }
 
 TEST_F(AsyncPredictor, calls_back_with_results_and_errors) {
