@@ -1,7 +1,9 @@
 // Convolutions of bf16 numbers: every product is exact in f32, so the sums are as near as those of f32.
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
+#include <martello/graph/kernel_choice.h>
 #include <martello/graph/scopes.h>
+#include <martello/kernel/cpu/isa.h>
 #include <martello/ops/internal/conv_case.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/reorder_attrs.h>
@@ -10,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace martello {
@@ -105,8 +108,21 @@ TEST(conv2d_bf16, has_the_same_bits_from_run_to_run) {
       }
 }
 
+// The library's own choice, also where something else is faster.
+class TakesLibrary : public KernelChooser {
+ public:
+  bool wants_all() const override { return true; }
+  size_t choose(const KernelPlan&, std::span<const KernelCandidate> candidates) override {
+    const auto found =
+        std::find_if(candidates.begin(), candidates.end(), [](const KernelCandidate& c) { return c.name == "oneDNN"; });
+    return found == candidates.end() ? 0 : static_cast<size_t>(found - candidates.begin());
+  }
+};
+
 // The copy into the library's layout rounds as cast does.
 TEST(conv2d_bf16, takes_packed_kernels) {
+  TakesLibrary chooser;
+  const KernelChooserScope scope(&chooser);
   int packed = 0;
   for (const ConvCase& c : cases())
     for (const Call& call : calls_of(c)) {
@@ -225,6 +241,23 @@ OP_REFUSES(reorder, a_kernel_of_bf16_for_a_convolution_of_f32,
              add_op(op_reorder, {input({3, 3, 32, 64}, bf16)}, attrs, "r");
            },
            {"f32", "bf16"})
+
+// Winograd's algorithm in f32 beats AVX512_BF16 where there are many channels, but not AMX.
+TEST(conv2d_bf16, is_wanted_where_it_is_faster) {
+  using internal::gains_by_bf16, onednn::Bf16;
+  const auto gains = [](const ConvCase& c, Bf16 library) {
+    return gains_by_bf16(problem_of(c, bf16), ConvDirection::forward, library);
+  };
+  const ConvCase many{{16, 28, 28, 128}, {3, 3, 128, 128}}, few{{16, 28, 28, 32}, {3, 3, 32, 32}},
+      strided{{16, 28, 28, 128}, {3, 3, 128, 128}, {.stride = 2}}, shallow{{16, 28, 28, 3}, {3, 3, 3, 64}};
+  EXPECT_EQ(gains(many, Bf16::native), cpu::host_isa() == cpu::Isa::v2);
+  EXPECT_TRUE(gains(many, Bf16::tiles));
+  for (const Bf16 library : {Bf16::native, Bf16::tiles}) {
+    EXPECT_TRUE(gains(few, library));
+    EXPECT_TRUE(gains(strided, library));
+    EXPECT_FALSE(gains(shallow, library));
+  }
+}
 
 }  // namespace
 }  // namespace martello

@@ -38,13 +38,14 @@ bool is_for_library(const ConvProblem& p) {
   return (p.dtype == f32 || (p.dtype == bf16 && onednn::has_bf16())) && !p.has_no_elements() && is_usual;
 }
 
-// Measured: shorter sums and narrow groups, depthwise convolutions among them, take as long in bf16, and Winograd's
-// algorithm in f32 is faster than it where there are many channels.
-bool gains_by_bf16(const ConvProblem& p, ConvDirection direction) {
+// Measured: shorter sums and narrow groups, depthwise convolutions among them, take as long in bf16, and without AMX
+// Winograd's algorithm in f32 is faster than it where there are many channels.
+bool gains_by_bf16(const ConvProblem& p, ConvDirection direction, onednn::Bf16 library) {
   constexpr int64_t kManyChannels = 64;
   ConvProblem in_f32 = p;
   in_f32.dtype = f32;
-  if (is_winograd_faster(in_f32, direction) && std::min(p.in_channels, p.out_channels) >= kManyChannels) return false;
+  const bool has_rival = library != onednn::Bf16::tiles && is_winograd_faster(in_f32, direction);
+  if (has_rival && std::min(p.in_channels, p.out_channels) >= kManyChannels) return false;
   constexpr double kShortestSum = 32;
   constexpr int64_t kFewestChannels = 16;
   double sum = static_cast<double>(p.in_channels / p.groups);

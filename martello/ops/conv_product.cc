@@ -8,10 +8,11 @@
 #include <array>
 
 // Note [Convolution as a product]: with the pixels under the window of each output as the rows of a matrix,
-//   y = patches(x) kernel + bias      dkernel = patches(x)^T dy
-// where the kernel [height, width, in, out] is the matrix that its variable holds. The library's convolutions want it
-// in another order, and copying it costs more than what they gain when there are few pixels. A window of one pixel
-// needs no patches either: x is the matrix.
+//   y = patches(x) kernel + bias      dkernel = patches(x)^T dy      patches(dx) = dy kernel^T where these are pixels
+// and the kernel [height, width, in, out] is the matrix that its variable holds. The library's convolutions want it in
+// another order, and copying it costs more than what they gain when there are few pixels. A window of one pixel needs
+// no patches either: x is the matrix. By AMX the library multiplies matrices faster than it convolves them, its
+// gradients above all.
 namespace martello::internal {
 namespace {
 
@@ -29,79 +30,120 @@ struct ProductSizes {
       has_patches = has_patches || a.window > 1 || a.stride > 1 || a.before > 0 || a.after > 0;
   }
   bool is_one_tap(const ConvProblem& p) const { return depth == p.in_channels; }
-  int64_t patch_bytes() const {
-    const int64_t bytes = checked_mul(checked_mul(pixels, depth), int64_t{sizeof(float)});
+  int64_t patch_bytes(DType dtype) const {
+    const int64_t bytes = checked_mul(checked_mul(pixels, depth), size_of(dtype));
     return has_patches ? align_up(bytes, Buffer::kAlignment) : 0;
   }
 };
 
 // The numbers under the window of one output.
-void gather_patch(const ConvProblem& p, const float* image, int64_t row, int64_t column, float* patch) {
+template <class T>
+void gather_patch(const ConvProblem& p, const T* image, int64_t row, int64_t column, T* patch) {
   for (int64_t i = 0; i < p.axes[0].window; ++i)
     for (int64_t j = 0; j < p.axes[1].window; ++j, patch += p.in_channels) {
       const int64_t y = input_under(p.axes[0], row, i), x = input_under(p.axes[1], column, j);
-      if (y < 0 || x < 0) std::fill_n(patch, p.in_channels, 0.0f);
+      if (y < 0 || x < 0) std::fill_n(patch, p.in_channels, T{});
       else std::copy_n(image + (y * p.axes[1].in + x) * p.in_channels, p.in_channels, patch);
     }
 }
 
-void gather_patches(int threads, const ConvProblem& p, int64_t depth, const float* x, float* patches) {
+template <class T>
+void gather_patches_of(const KernelRun& run, const ConvProblem& p, int64_t depth) {
+  const auto* x = static_cast<const T*>(run.in_[0].data);
+  auto* patches = reinterpret_cast<T*>(run.scratch);
   const int64_t rows = p.axes[0].out, columns = p.axes[1].out, image = p.axes[0].in * p.axes[1].in * p.in_channels;
-  parallel_for(threads, p.batch * rows, [&](int64_t i) {
+  parallel_for(run.threads, p.batch * rows, [&](int64_t i) {
     for (int64_t j = 0; j < columns; ++j)
       gather_patch(p, x + i / rows * image, i % rows, j, patches + (i * columns + j) * depth);
   });
 }
 
-Kernel plan_product(const KernelPlan& plan, const ProductSizes& s, const ConvTask& task) {
-  const bool gives_kernel = task.direction == ConvDirection::grad_kernel;
-  const TensorSpec x{.shape = {s.pixels, s.depth}, .dtype = f32}, y{.shape = {s.pixels, s.channels}, .dtype = f32},
-      kernel{.shape = {s.depth, s.channels}, .dtype = f32}, bias{.shape = Shape(s.channels), .dtype = f32};
-  const std::array<TensorSpec, 3> in{x, gives_kernel ? y : kernel, bias};
-  const std::array<TensorSpec, 1> out{gives_kernel ? kernel : y};
+void gather_patches(const KernelRun& run, const ConvProblem& p, int64_t depth) {
+  if (p.dtype == bf16) gather_patches_of<uint16_t>(run, p, depth);  // its bits
+  else gather_patches_of<float>(run, p, depth);
+}
+
+// Rows of a product, one for each pixel of dy, to the pixels of dx that they are the gradients of; the others are zero.
+void spread_pixels(const KernelRun& run, const ConvProblem& p) {
+  const auto* rows = reinterpret_cast<const float*>(run.scratch);
+  const WindowAxis &h = p.axes[0], &w = p.axes[1];
+  // The output that sees this pixel, or -1.
+  const auto seen_by = [](const WindowAxis& a, int64_t i) {
+    const int64_t at = i + a.before;
+    return at % a.stride == 0 && at / a.stride < a.out ? at / a.stride : -1;
+  };
+  parallel_for(run.threads, p.batch * h.in, [&](int64_t i) {
+    const int64_t row = seen_by(h, i % h.in), first = (i / h.in * h.out + row) * w.out;
+    float* dx = run.out<float>(0).data() + i * w.in * p.in_channels;
+    for (int64_t j = 0; j < w.in; ++j, dx += p.in_channels) {
+      const int64_t column = row < 0 ? -1 : seen_by(w, j);
+      if (column < 0) std::fill_n(dx, p.in_channels, 0.0f);
+      else std::copy_n(rows + (first + column) * p.in_channels, p.in_channels, dx);
+    }
+  });
+}
+
+Kernel plan_product(const KernelPlan& plan, const ProductSizes& s, DType factors, const ConvTask& task) {
+  const bool gives_kernel = task.direction == ConvDirection::grad_kernel,
+             gives_x = task.direction == ConvDirection::grad_input;
+  const Shape x{s.pixels, s.depth}, y{s.pixels, s.channels}, kernel{s.depth, s.channels};
+  const std::array<TensorSpec, 3> in{{{.shape = gives_x ? y : x, .dtype = factors},
+                                      {.shape = gives_kernel ? y : kernel, .dtype = factors},
+                                      {.shape = Shape(s.channels), .dtype = f32}}};
+  const std::array<TensorSpec, 1> out{{{.shape = gives_x ? x : gives_kernel ? kernel : y, .dtype = f32}}};
   KernelPlan product = plan;
   product.in = std::span(in).first(task.has_bias ? 3 : 2);
   product.out = out;
-  return plan_product_by_rules(product, {.transpose_a = gives_kernel, .has_bias = task.has_bias, .relu = task.relu});
+  return plan_product_by_rules(
+      product, {.transpose_a = gives_kernel, .transpose_b = gives_x, .has_bias = task.has_bias, .relu = task.relu});
 }
 
 }  // namespace
 
 bool is_for_product(const ConvProblem& p, ConvDirection direction) {
-  const bool is_plain = p.dtype == f32 && p.format == DataFormat::nhwc && p.groups == 1 && !p.has_no_elements();
-  if (!is_plain || direction == ConvDirection::grad_input) return false;
+  const bool is_plain = (p.dtype == f32 || p.dtype == bf16) && !p.is_narrow && p.format == DataFormat::nhwc &&
+                        p.groups == 1 && !p.has_no_elements();
+  if (!is_plain) return false;
   const ProductSizes s(p);
-  return s.pixels <= kFewPixels && (s.is_one_tap(p) || s.pixels <= s.channels);  // patches no larger than the kernel
+  const bool is_few = s.pixels <= kFewPixels;
+  if (s.is_one_tap(p)) return is_few || p.dtype == bf16;
+  // Patches no larger than the kernel; pixels of dx belong to one patch only.
+  return is_few && s.pixels <= s.channels && direction != ConvDirection::grad_input;
 }
 
-bool is_product_faster(const ConvProblem& p, ConvDirection direction) {
+bool is_product_faster(const ConvProblem& p, ConvDirection direction, onednn::Bf16 library) {
   if (!is_for_product(p, direction)) return false;
   const ProductSizes s(p);
+  if (p.dtype == bf16) return library == onednn::Bf16::tiles && s.is_one_tap(p) && direction != ConvDirection::forward;
   // Making patches must cost less than copying the kernel. A result loses more by them than by the copy where that is
   // kept from run to run.
-  return s.is_one_tap(p) || (direction == ConvDirection::grad_kernel && s.pixels <= s.channels / 2);
+  const bool is_wide_gradient = direction == ConvDirection::grad_kernel && s.pixels <= s.channels / 2;
+  return direction != ConvDirection::grad_input && (s.is_one_tap(p) || is_wide_gradient);
 }
 
 Kernel product_kernel(const KernelPlan& plan, const ConvProblem& p, const ConvTask& task) {
   const ProductSizes s(p);
-  const Kernel product = plan_product(plan, s, task);
-  const bool gives_kernel = task.direction == ConvDirection::grad_kernel;
+  const Kernel product = plan_product(plan, s, p.dtype, task);
+  const bool gives_kernel = task.direction == ConvDirection::grad_kernel,
+             gives_x = task.direction == ConvDirection::grad_input;
+  const int64_t patch_bytes = s.patch_bytes(gives_x ? f32 : p.dtype);
   const auto bind = [=, inputs = task.has_bias ? 3 : 2](const KernelRun& addresses) -> BoundKernel {
     return [=, call = product.bind(addresses)](const KernelRun& run) {
       std::array<RunTensor, 3> in;
       std::copy_n(run.in_, inputs, in.begin());
       RunTensor out = run.out_[0];
       if (s.has_patches) {
-        gather_patches(run.threads, p, s.depth, run.in<float>(0).data(), reinterpret_cast<float*>(run.scratch));
-        in[0] = {run.scratch, s.pixels * s.depth, s.pixels};
+        if (!gives_x) gather_patches(run, p, s.depth);
+        (gives_x ? out : in[0]) = {run.scratch, s.pixels * s.depth, s.pixels};
       }
       in[0].rows = s.pixels;
       in[1].rows = gives_kernel ? s.pixels : s.depth;
-      call(KernelRun{in.data(), &out, run.scratch + s.patch_bytes(), run.params, run.threads});
+      call(KernelRun{in.data(), &out, run.scratch + patch_bytes, run.params, run.threads});
+      if (s.has_patches && gives_x) spread_pixels(run, p);
     };
   };
   return Kernel::with_bind(bind)
-      .scratch(checked_add(s.patch_bytes(), product.scratch_bytes()))
+      .scratch(checked_add(patch_bytes, product.scratch_bytes()))
       .implementation(product.implementation());
 }
 

@@ -7,8 +7,8 @@ namespace martello::internal {
 // f32, or bf16 where the library computes in it, with something to compute, and no odd sizes; whether the library has
 // an implementation is another question.
 bool is_for_library(const ConvProblem& p);
-// Whether factors in bf16 are faster than the fastest way in f32.
-bool gains_by_bf16(const ConvProblem& p, ConvDirection direction);
+// Whether factors in bf16 are faster than the fastest way in f32, if the library multiplies them like this.
+bool gains_by_bf16(const ConvProblem& p, ConvDirection direction, onednn::Bf16 library = onednn::bf16_support());
 onednn::ConvDesc library_conv(const ConvProblem& p, ConvDirection direction, const onednn::Layout& weights,
                               bool has_bias = false);
 

@@ -21,7 +21,7 @@ inline HostTensor convolve_by(ConvWay way, const ConvCase& c, const HostTensors&
   RunTensor out{y.mutable_raw(), y.num_elements(), result[0]};
   KernelPlan plan{.op = {"test", "conv2d"}, .in = {}, .out = {}};
   plan.threads = threads;
-  const Kernel kernel = way(plan, problem_of(c), task);
+  const Kernel kernel = way(plan, problem_of(c, in[0].dtype()), task);
   HostTensor scratch = HostTensor::full({kernel.scratch_bytes() / 4}, f32, NAN);
   RunParams params;
   const KernelRun run{tensors.data(), &out, scratch.mutable_raw(), &params, threads};
@@ -71,13 +71,13 @@ struct ConvNode {
 
 // Against the definition, with each of these numbers of threads; returns what the way gave.
 inline HostTensors expect_definition(ConvWay way, const ConvCase& c, internal::ConvDirection direction,
-                                     const std::vector<int>& threads) {
-  const ConvNode node(c, direction);
+                                     const std::vector<int>& threads, DType dtype = f32) {
+  const ConvNode node(c, direction, dtype);
   const HostTensor expected = node.definition();
   HostTensors results;
   for (int count : threads) {
     results.push_back(convolve_by(way, c, node.in, node.result, {.direction = direction}, count));
-    expect_near(results.back(), expected, str(node.op->name, " ", c.x, c.kernel, " ", count, " threads"));
+    expect_near(results.back(), expected, str(node.op->name, " ", dtype, c.x, c.kernel, " ", count, " threads"));
   }
   return results;
 }
