@@ -5,6 +5,7 @@
 #include <martello/kernel/cpu/onednn_version.h>
 
 #include <memory>
+#include <type_traits>
 #include <unordered_map>
 
 namespace bench {
@@ -13,12 +14,17 @@ namespace {
 using namespace dnnl;
 using Arguments = std::unordered_map<int, memory>;
 
+constexpr auto kResult = memory::data_type::f32;
+
 // Same padding; the stride follows from the sizes.
 struct Sizes {
+  memory::data_type factors;
   memory::dims x, w, y, stride, before, after;
 
-  Sizes(const martello::Shape& image, const martello::Shape& kernel, const martello::Shape& result)
-      : x{image[0], image[3], image[1], image[2]},
+  Sizes(martello::DType dtype, const martello::Shape& image, const martello::Shape& kernel,
+        const martello::Shape& result)
+      : factors(dtype == martello::bf16 ? memory::data_type::bf16 : memory::data_type::f32),
+        x{image[0], image[3], image[1], image[2]},
         w{kernel[3], kernel[2], kernel[0], kernel[1]},
         y{result[0], result[3], result[1], result[2]} {
     for (size_t axis = 2; axis < 4; ++axis) {
@@ -31,28 +37,24 @@ struct Sizes {
   }
 };
 
-struct Descs {
-  memory::desc x, w, y;
-  explicit Descs(const Sizes& s)
-      : x(s.x, memory::data_type::f32, memory::format_tag::nhwc),
-        w(s.w, memory::data_type::f32, memory::format_tag::any),
-        y(s.y, memory::data_type::f32, memory::format_tag::nhwc) {}
-};
+memory::desc image(const memory::dims& dims, memory::data_type type) { return {dims, type, memory::format_tag::nhwc}; }
+memory::desc kernel(const Sizes& s, memory::data_type type) { return {s.w, type, memory::format_tag::any}; }
 
-convolution_forward::primitive_desc forward(const engine& e, const Sizes& s) {
-  const Descs d(s);
+convolution_forward::primitive_desc forward(const engine& e, const Sizes& s, memory::data_type result) {
   constexpr auto kKind = prop_kind::forward_training;
   constexpr auto kDirect = algorithm::convolution_direct;
-  return martello::onednn::make_desc<convolution_forward>(e, primitive_attr(), kKind, kDirect, d.x, d.w, d.y, s.stride,
-                                                          s.before, s.after);
+  return martello::onednn::make_desc<convolution_forward>(e, primitive_attr(), kKind, kDirect, image(s.x, s.factors),
+                                                          kernel(s, s.factors), image(s.y, result), s.stride, s.before,
+                                                          s.after);
 }
 
 template <class P>
 typename P::primitive_desc backward(const engine& e, const Sizes& s) {
-  const Descs d(s);
   constexpr auto kDirect = algorithm::convolution_direct;
-  return martello::onednn::make_gradient_desc<P>(e, primitive_attr(), forward(e, s), kDirect, d.x, d.w, d.y, s.stride,
-                                                 s.before, s.after);
+  constexpr bool gives_x = std::is_same_v<P, convolution_backward_data>;
+  return martello::onednn::make_gradient_desc<P>(
+      e, primitive_attr(), forward(e, s, s.factors), kDirect, image(s.x, gives_x ? kResult : s.factors),
+      kernel(s, gives_x ? s.factors : kResult), image(s.y, s.factors), s.stride, s.before, s.after);
 }
 
 // Memory that holds `t`'s bytes, or of its own where the library chose the layout.
@@ -74,20 +76,22 @@ std::function<void()> make_onednn_conv(const Row& row, const martello::HostTenso
   primitive work;
   Arguments arguments;
   if (row.op == "conv2d") {
-    const auto pd = forward(*e, {in[0].shape(), in[1].shape(), output.shape()});
+    const auto pd = forward(*e, {in[0].dtype(), in[0].shape(), in[1].shape(), output.shape()}, kResult);
     work = convolution_forward(pd);
     arguments = {{DNNL_ARG_SRC, filled(*e, pd.src_desc(), &in[0])},
                  {DNNL_ARG_WEIGHTS, filled(*e, pd.weights_desc())},
                  {DNNL_ARG_DST, filled(*e, pd.dst_desc())}};
   } else if (row.op == "conv2d_grad_input") {
-    const auto pd = backward<convolution_backward_data>(*e, {output.shape(), in[1].shape(), in[0].shape()});
+    const auto pd =
+        backward<convolution_backward_data>(*e, {in[0].dtype(), output.shape(), in[1].shape(), in[0].shape()});
     work = convolution_backward_data(pd);
     arguments = {{DNNL_ARG_DIFF_DST, filled(*e, pd.diff_dst_desc(), &in[0])},
                  {DNNL_ARG_WEIGHTS, filled(*e, pd.weights_desc())},
                  {DNNL_ARG_DIFF_SRC, filled(*e, pd.diff_src_desc())}};
   } else {
     MARTELLO_CHECK(row.op == "conv2d_grad_kernel", "[bench] there is no limit 'onednn' for '", row.op, "'.");
-    const auto pd = backward<convolution_backward_weights>(*e, {in[0].shape(), output.shape(), in[1].shape()});
+    const auto pd =
+        backward<convolution_backward_weights>(*e, {in[0].dtype(), in[0].shape(), output.shape(), in[1].shape()});
     work = convolution_backward_weights(pd);
     arguments = {{DNNL_ARG_SRC, filled(*e, pd.src_desc(), &in[0])},
                  {DNNL_ARG_DIFF_DST, filled(*e, pd.diff_dst_desc(), &in[1])},
