@@ -109,6 +109,16 @@ inline void ask_for_some(GemmAhead& ahead) {
   }
 }
 
+// The part of the next tile's rows of a that lies below the next kAskEvery rows of b. Each row of a is a short stream
+// of its own, over before the machine has guessed where it goes.
+template <int Rows, class T>
+void ask_for_rows(const T* a, int64_t a_row) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  MARTELLO_UNROLL
+  for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
+  for (int64_t p = 0; p < kAskEvery; p += kLine) __builtin_prefetch(a + i * a_row + p, 0, 2);
+}
+
 // A row of b, and a request for one that follows: a wide b has every row on a page of its own.
 template <class T, int Vecs>
 void keep(const Vec<T>* w, const T* ahead, T* kept) {
@@ -142,6 +152,7 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
   for (int64_t first = 0, p = 0; first < block.depth; first += kAskEvery) {
     if (t.ahead) ask_for_some(*t.ahead);
     const int64_t last = block.depth - first < kAskEvery ? block.depth : first + kAskEvery;
+    if (t.asks_for_a) ask_for_rows<Rows>(a + Rows * t.a_row, t.a_row);
     for (; p < last; ++p, a += t.a_column, b += block.b_row) {
       Vec<T> w[Vecs];
       MARTELLO_UNROLL
@@ -264,7 +275,7 @@ void gemm_rows(const GemmTask<T>& t) {
                            t.relu,
                            depth,
                            t.kept ? t.kept + p * kPanel<T> : nullptr,
-                           t.asks && left > kPanel<T> ? b + p * b_row + kPanel<T> : nullptr};
+                           t.asks_for_b && left > kPanel<T> ? b + p * b_row + kPanel<T> : nullptr};
       panel_rows<T, kPanelVecs>(t, block, vecs, width % Vec<T>::kLanes);
     }
   }

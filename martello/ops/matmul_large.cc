@@ -57,7 +57,8 @@ cpu::GemmTask<float> LargeGemm::whole_task(const KernelRun& run) const {
           .first_row = 0,
           .last_row = sizes_.m,
           .first_column = 0,
-          .last_column = sizes_.n};
+          .last_column = sizes_.n,
+          .asks_for_a = true};
 }
 
 void LargeGemm::multiply(const KernelRun& run, int64_t first, const GemmSink* sink) const {

@@ -30,7 +30,7 @@ SplitGemm::SplitGemm(const MatmulSizes& sizes, const MatmulFlags& flags, int thr
 bool SplitGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
   constexpr int64_t kFew = 512, kShort = 256;
   return cpu::host_isa() == cpu::Isa::v4 && s.batch.empty() && !flags.transpose_a && !flags.transpose_b &&
-         s.m <= kFew && s.k >= kShort && is_large_matrix(s.k, s.n);
+         s.m <= kFew && s.m < s.k && s.k >= kShort && is_large_matrix(s.k, s.n);
 }
 
 int64_t SplitGemm::room_bytes() const {
@@ -75,7 +75,7 @@ void SplitGemm::multiply(const KernelRun& run, Share rows, Share columns, bool i
                 .last_column = columns.last,
                 .adds = is_second,
                 .kept = kept,
-                .asks = asks_for_b_});
+                .asks_for_b = asks_for_b_});
 }
 
 }  // namespace martello::internal

@@ -29,7 +29,8 @@ std::string descriptions(const CallbackList& callbacks, bool of_input) {
 
 std::string environment(const SessionOptions& session) {
   return str("Martello ", MARTELLO_VERSION, "\n", onednn::version(), " with ", onednn::instruction_set(),
-             "\ninstruction set x86-64-", cpu::host_isa(), "\ncompute threads ", session.threads > 0 ? session.threads : default_threads(), "\n");
+             "\ninstruction set x86-64-", cpu::host_isa(), "\ncompute threads ",
+             session.threads > 0 ? session.threads : default_threads(), "\n");
 }
 
 const FingerprintItem* find(const Fingerprint& items, const std::string& name) {

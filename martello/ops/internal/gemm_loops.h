@@ -38,7 +38,8 @@ struct GemmTask {
   bool adds = false;                                       // to what y holds
   // Room for k rows of a panel, or null: where the first rows put b as they read it, for all others. b is not packed.
   T* kept = nullptr;
-  bool asks = false;  // b lies in no cache: the next panel is asked for. Not where it is kept
+  bool asks_for_b = false;  // it lies in no cache: the next panel is asked for. Not where it is kept
+  bool asks_for_a = false;  // its rows, each in one piece, lie in no cache: those of the next tile are asked for
   GemmAhead* ahead = nullptr;
 };
 
