@@ -30,8 +30,8 @@ class Backward {
   void all() {
     if (!s_.is_empty()) internal::pack_rows(run_.threads, s_, in(2), block(0));
     for (int64_t t = s_.is_empty() ? 0 : s_.steps; t-- > 0;)
-      for_parts(run_.threads, s_, [&](const SequencePart& p) { step(t, p); });
-    for_parts(run_.threads, s_, [&](const SequencePart& p) { first_state(p); });
+      for_parts(run_.threads, s_, t, [&](const SequencePart& p) { step(t, p); });
+    for_parts(run_.threads, s_, -1, [&](const SequencePart& p) { first_state(p); });
   }
 
  private:

@@ -26,7 +26,7 @@ class Forward {
   void all() {
     if (!s_.is_empty()) internal::pack_columns<kUnits>(run_.threads, s_, in(1), block(0));
     for (int64_t t = 0; !s_.is_empty() && t < s_.steps; ++t)
-      for_parts(run_.threads, s_, [&](const SequencePart& p) { step(t, p); });
+      for_parts(run_.threads, s_, t, [&](const SequencePart& p) { step(t, p); });
     for (int64_t r = 0; r < s_.rows; ++r) {
       const int64_t length = lengths_.of_row(run_, r), at = r * s_.units;
       copy_elements(length > 0 ? y(length - 1) + at : in(2) + at, s_.units, out(1) + at);
