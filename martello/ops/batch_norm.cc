@@ -3,6 +3,7 @@
 #include <martello/ops/binary.h>
 #include <martello/ops/broadcast.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/addend.h>
 #include <martello/ops/internal/norm_shape.h>
 #include <martello/ops/norms.h>
 #include <martello/ops/unary.h>
@@ -62,8 +63,10 @@ Axes batch_axes(Tensor x, const BatchNormAttrs& a) {
   return a.data_format == DataFormat::nhwc ? Axes(0, 1, 2) : Axes(0, 2, 3);
 }
 
-void check_wide(const GradContext& c) {
+// `inputs`: those of the op without an addend.
+void check_as_built(const GradContext& c, size_t inputs) {
   const auto& a = c.attrs<BatchNormAttrs>();
+  internal::check_no_addend(c, inputs);
   MARTELLO_CHECK(!a.narrow && !a.widen, "[", c.op.type, " '", c.op.name, "'] its ", a.narrow ? "result" : "x",
                  " is rounded to bf16. Take gradients of the graph as it was built.");
 }
@@ -89,7 +92,7 @@ Tensor composed(const TensorList& in, const BatchNormAttrs& a) {
 }
 
 TensorList training_gradient(const GradContext& c) {
-  check_wide(c);
+  check_as_built(c, 3);
   const auto& a = c.attrs<BatchNormAttrs>();
   const Tensor x = c.input(0), dy = c.grad(0);
   TensorList d = {Tensor(), Tensor(), Tensor()}, statistics, slopes;
@@ -104,7 +107,7 @@ TensorList training_gradient(const GradContext& c) {
 
 // Mean and variance are computed from x once more, so that x has all of the gradient and they have none.
 TensorList training_grad_gradient(const GradContext& c) {
-  check_wide(c);
+  check_as_built(c, 6);
   const auto& a = c.attrs<BatchNormAttrs>();
   const Tensor x = c.input(0), gamma = c.input(1), beta = c.input(2), dy = c.input(5);
   const Moments of_x = moments(x, {.axes = batch_axes(x, a)});
@@ -115,7 +118,7 @@ TensorList training_grad_gradient(const GradContext& c) {
 }
 
 TensorList inference_gradient(const GradContext& c) {
-  check_wide(c);
+  check_as_built(c, 5);
   return batch_norm_inference_grad(c.input(0), c.input(1), c.input(2), c.input(3), c.input(4), c.grad(0),
                                    c.attrs<BatchNormAttrs>());
 }
@@ -135,14 +138,19 @@ Cost cost(std::span<const TensorSpec> in, std::span<const TensorSpec>, const Att
 constinit const OpDef op_batch_norm_training = {
     .name = "batch_norm_training",
     .doc =
-        "y = gamma (x - mean) / sqrt(variance + epsilon) + beta by channel, with the moments of x; relu(y) with `relu`",
-    .inputs = {"x", "gamma", "beta"},
+        "y = gamma (x - mean) / sqrt(variance + epsilon) + beta by channel, with the moments of x, then plus addend "
+        "where fusion put it; relu(y) with `relu`",
+    .inputs = {"x", "gamma", "beta", "addend..."},
     .outputs = {"y", "mean", "variance"},
     .attrs = &attrs_type<BatchNormAttrs>,
-    .shape = [](const ShapeContext& c) { return specs(c, c.in[0].shape, check_batch(c, 3), 2); },
+    .shape =
+        [](const ShapeContext& c) {
+          internal::check_addend(c, 3, c.in[0].shape, computed_dtype(c));
+          return specs(c, c.in[0].shape, check_batch(c, 3), 2);
+        },
     .gradient = training_gradient,
     .cpu = batch_norm_training_cpu,
-    .in_place = {{{0, 0}}},
+    .in_place = {{{0, 0}, {3, 0}}},
     .cost = cost<3>,
     .narrowed = narrowed,
     .family = "Normalization",
@@ -167,19 +175,22 @@ constinit const OpDef op_batch_norm_training_grad = {
 
 constinit const OpDef op_batch_norm_inference = {
     .name = "batch_norm_inference",
-    .doc = "y = gamma (x - mean) / sqrt(variance + epsilon) + beta by channel; relu(y) with `relu`",
-    .inputs = {"x", "gamma", "beta", "mean", "variance"},
+    .doc =
+        "y = gamma (x - mean) / sqrt(variance + epsilon) + beta by channel, then plus addend where fusion put it; "
+        "relu(y) with `relu`",
+    .inputs = {"x", "gamma", "beta", "mean", "variance", "addend..."},
     .outputs = {"y"},
     .attrs = &attrs_type<BatchNormAttrs>,
     .shape =
         [](const ShapeContext& c) {
           check_not_widened(c);
+          internal::check_addend(c, 5, c.in[0].shape, computed_dtype(c));
           return specs(c, c.in[0].shape, check_batch(c, 5), 0);
         },
     .gradient = inference_gradient,
     .cpu = batch_norm_inference_cpu,
-    .in_place = {{{0, 0}}},
-    .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input == 0); },
+    .in_place = {{{0, 0}, {5, 0}}},
+    .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input == 0 || input == 5); },
     .cost = cost<2>,
     .narrowed = narrowed,
     .family = "Normalization",

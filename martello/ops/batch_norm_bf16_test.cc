@@ -94,7 +94,7 @@ TEST(batch_norm_bf16, has_the_same_bits_on_every_instruction_set) {
   const float* p = few.data<float>().data();
   const auto results = [&](const cpu::ColumnLoops<float>& loops) {
     std::vector<uint16_t> r(2 * static_cast<size_t>(n));
-    loops.normalize_bf16(x.data<float>().data(), r.data(), b, {p, p, p, true}, true);
+    loops.normalize_bf16(x.data<float>().data(), dy.data<float>().data(), r.data(), b, {p, p, p, true}, true);
     loops.gradient_bf16(x.data<float>().data(), dy.data<float>().data(), r.data() + n, b, {p, p, p, true}, {p, p, p},
                         false);
     return r;

@@ -73,12 +73,17 @@ void set_affine(const ChannelNumbers<T>& n, const ChannelPass<T, X>& pass, const
   n.repeat_affine(pass);
 }
 
+struct NormNode : BatchNormAttrs {
+  int addend = 0;  // the input that is added to the result; 0: none
+};
+
 // Into output 0, which is bf16 with `narrow`.
 template <class T, class X>
-void normalize(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
-               const BatchNormAttrs& a) {
-  if (a.narrow) pass.normalize_bf16(in<X>(run, 0), out<uint16_t>(run, 0), n.affine(a.relu), run.threads);
-  else pass.normalize(in<X>(run, 0), out<T>(run, 0), n.affine(a.relu), run.threads);
+void normalize(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n, const NormNode& a) {
+  const X* x = in<X>(run, 0);
+  const T* addend = a.addend > 0 ? in<T>(run, a.addend) : nullptr;
+  if (a.narrow) pass.normalize_bf16(x, addend, out<uint16_t>(run, 0), n.affine(a.relu), run.threads);
+  else pass.normalize(x, addend, out<T>(run, 0), n.affine(a.relu), run.threads);
 }
 
 // f(run, pass, numbers) with scratch booked. The pass is made for the rows of the run.
@@ -96,8 +101,7 @@ Kernel channel_kernel(const KernelPlan& plan, bool has_slope, F f) {
 }
 
 template <class T, class X>
-void run_training(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
-                  const BatchNormAttrs& a) {
+void run_training(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n, const NormNode& a) {
   T *mean = out<T>(run, 1), *variance = out<T>(run, 2);
   pass.moments(in<X>(run, 0), n.partials, n.first, n.second, run.threads);
   for (int64_t i = 0; i < pass.channels(); ++i) {
@@ -119,7 +123,7 @@ void set_dgamma_dbeta(const KernelRun& run, const ChannelPass<T, X>& pass, const
 // dx = gamma r dy - gamma r^3 mean(dy (x - mean)) (x - mean) - gamma r mean(dy)
 template <class T, class X>
 void run_training_grad(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
-                       const BatchNormAttrs& a) {
+                       const NormNode& a) {
   const X* x = in<X>(run, 0);
   const T* dy = in<T>(run, 5);
   set_affine(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
@@ -140,7 +144,7 @@ void run_training_grad(const KernelRun& run, const ChannelPass<T, X>& pass, cons
 // dx = gamma r dy
 template <class T, class X>
 void run_inference_grad(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
-                        const BatchNormAttrs& a) {
+                        const NormNode& a) {
   set_affine(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
   for (int64_t i = 0; i < pass.channels(); ++i) n.a[i] = n.scale[i], n.b[i] = n.c[i] = 0;
   n.repeat_slope(pass);
@@ -155,19 +159,19 @@ void run_inference_grad(const KernelRun& run, const ChannelPass<T, X>& pass, con
 }
 
 template <class T, class X>
-using Step = void (*)(const KernelRun&, const ChannelPass<T, X>&, const ChannelNumbers<T>&, const BatchNormAttrs&);
+using Step = void (*)(const KernelRun&, const ChannelPass<T, X>&, const ChannelNumbers<T>&, const NormNode&);
 
+// `inputs` has the op without an addend.
 template <class T, class X>
-Kernel step_kernel(const KernelPlan& plan, bool has_slope, Step<T, X> step) {
-  const BatchNormAttrs a = plan.attrs<BatchNormAttrs>();
+Kernel step_kernel(const KernelPlan& plan, bool has_slope, size_t inputs, Step<T, X> step) {
+  const NormNode a{plan.attrs<BatchNormAttrs>(), plan.in.size() > inputs ? static_cast<int>(inputs) : 0};
   return channel_kernel<T, X>(plan, has_slope, [=](const KernelRun& run, const auto& pass, const auto& numbers) {
     step(run, pass, numbers, a);
   });
 }
 
 template <class T, class X>
-void run_inference(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n,
-                   const BatchNormAttrs& a) {
+void run_inference(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n, const NormNode& a) {
   set_affine(n, pass, run, in<T>(run, 3), in<T>(run, 4), a.epsilon);
   normalize(run, pass, n, a);
 }
@@ -176,19 +180,20 @@ void run_inference(const KernelRun& run, const ChannelPass<T, X>& pass, const Ch
 
 Kernel batch_norm_training_cpu(const KernelPlan& plan) {
   return for_floating(plan.in[0].dtype,
-                      [&]<class T, class X>(T, X) { return step_kernel<T, X>(plan, false, run_training<T, X>); });
+                      [&]<class T, class X>(T, X) { return step_kernel<T, X>(plan, false, 3, run_training<T, X>); });
 }
 Kernel batch_norm_training_grad_cpu(const KernelPlan& plan) {
-  return for_floating(plan.in[0].dtype,
-                      [&]<class T, class X>(T, X) { return step_kernel<T, X>(plan, true, run_training_grad<T, X>); });
+  return for_floating(plan.in[0].dtype, [&]<class T, class X>(T, X) {
+    return step_kernel<T, X>(plan, true, 6, run_training_grad<T, X>);
+  });
 }
 Kernel batch_norm_inference_cpu(const KernelPlan& plan) {
-  return plan.in[0].dtype == f32 ? step_kernel<float, float>(plan, false, run_inference<float, float>)
-                                 : step_kernel<double, double>(plan, false, run_inference<double, double>);
+  return plan.in[0].dtype == f32 ? step_kernel<float, float>(plan, false, 5, run_inference<float, float>)
+                                 : step_kernel<double, double>(plan, false, 5, run_inference<double, double>);
 }
 Kernel batch_norm_inference_grad_cpu(const KernelPlan& plan) {
-  return plan.in[0].dtype == f32 ? step_kernel<float, float>(plan, true, run_inference_grad<float, float>)
-                                 : step_kernel<double, double>(plan, true, run_inference_grad<double, double>);
+  return plan.in[0].dtype == f32 ? step_kernel<float, float>(plan, true, 6, run_inference_grad<float, float>)
+                                 : step_kernel<double, double>(plan, true, 6, run_inference_grad<double, double>);
 }
 
 }  // namespace martello

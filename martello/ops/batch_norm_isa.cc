@@ -100,21 +100,27 @@ inline void put(uint16_t* to, int64_t lanes, Vec<float> y) {
   else store_bf16(to, to_bf16(y));
 }
 
-template <bool relu, bool streaming, class T, class X, class Y>
-MARTELLO_FLAT void normalize_block(const X* x, Y* y, ColumnBlock b, ChannelAffine<T> p) {
+template <bool adds, bool relu, bool streaming, class T, class X, class Y>
+MARTELLO_FLAT void normalize_block(const X* x, const T* addend, Y* y, ColumnBlock b, ChannelAffine<T> p) {
   for_rows(b, [&](int64_t at, int64_t width) {
     for_vectors<T>(width, [&](int64_t i, int64_t n) {
-      const Vec<T> z = affine(load(x + at + i, n), load(p.mean + i, n), load(p.scale + i, n), load(p.beta + i, n));
+      Vec<T> z = affine(load(x + at + i, n), load(p.mean + i, n), load(p.scale + i, n), load(p.beta + i, n));
+      if (adds) z = z + load(addend + at + i, n);
       put<streaming>(y + at + i, n, relu ? relu_of(z) : z);
     });
   });
   if (streaming) _mm_sfence();
 }
 template <class T, class X, class Y>
-void normalize(const X* x, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p, bool streaming) {
-  streaming = streaming && can_stream(y, b);
-  if (p.relu) (streaming ? normalize_block<true, true, T, X, Y> : normalize_block<true, false, T, X, Y>)(x, y, b, p);
-  else (streaming ? normalize_block<false, true, T, X, Y> : normalize_block<false, false, T, X, Y>)(x, y, b, p);
+void normalize(const X* x, const T* addend, Y* y, const ColumnBlock& b, const ChannelAffine<T>& p, bool streaming) {
+  using Loop = void (*)(const X*, const T*, Y*, ColumnBlock, ChannelAffine<T>);
+  static constexpr Loop kLoops[2][2][2] = {
+      // by addend, relu, streaming
+      {{normalize_block<false, false, false, T, X, Y>, normalize_block<false, false, true, T, X, Y>},
+       {normalize_block<false, true, false, T, X, Y>, normalize_block<false, true, true, T, X, Y>}},
+      {{normalize_block<true, false, false, T, X, Y>, normalize_block<true, false, true, T, X, Y>},
+       {normalize_block<true, true, false, T, X, Y>, normalize_block<true, true, true, T, X, Y>}}};
+  kLoops[addend != nullptr][p.relu][streaming && can_stream(y, b)](x, addend, y, b, p);
 }
 
 // dy as it comes through relu. x is replaced by its distance from the mean.

@@ -19,7 +19,7 @@ std::vector<T> all_column_results(const cpu::ColumnLoops<T>& loops, const cpu::C
   loops.moments(x.data<T>().data(), b, numbers, numbers + w);
   const cpu::ChannelAffine<T> p = {numbers, numbers + w, numbers, true};
   loops.gradient_sums(x.data<T>().data(), dy.data<T>().data(), b, p, numbers + 2 * w, numbers + 3 * w);
-  loops.normalize(x.data<T>().data(), y, b, p, true);
+  loops.normalize(x.data<T>().data(), dy.data<T>().data(), y, b, p, true);
   loops.gradient(x.data<T>().data(), dy.data<T>().data(), dx, b, p, {numbers, numbers + w, numbers + 2 * w}, false);
   return r;
 }
@@ -44,7 +44,7 @@ std::vector<float> bf16_results(const cpu::ColumnLoops<float, uint16_t>& loops, 
   loops.moments(bits, b, numbers, numbers + w);
   const cpu::ChannelAffine<float> p = {numbers, numbers + w, numbers, true};
   loops.gradient_sums(bits, dy.data<float>().data(), b, p, numbers + 2 * w, numbers + 3 * w);
-  loops.normalize(bits, y, b, p, false);
+  loops.normalize(bits, dy.data<float>().data(), y, b, p, false);
   loops.gradient(bits, dy.data<float>().data(), dx, b, p, {numbers, numbers + w, numbers + 2 * w}, false);
   return r;
 }

@@ -1,5 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/ops/compare.h>
+#include <martello/ops/internal/addend.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/reshape.h>
@@ -40,13 +41,15 @@ Tensor bias_gradient(Tensor dy, const Conv2DAttrs& a) {
 // y = conv(x, w) + b; relu: dz = dy where y > 0, else 0
 TensorList conv2d_gradient(const GradContext& c) {
   check_as_built(c);
+  const bool has_bias = c.inputs.size() > 2 && c.input(2).rank() != 4;
+  internal::check_no_addend(c, has_bias ? 3 : 2);
   const auto& a = c.attrs<ConvOpAttrs>();
   Tensor dz = c.grad(0);
   if (a.activation == LinearActivation::relu) dz = where(c.output(0) > 0, dz, 0.0);
   std::vector<Tensor> list(c.inputs.size());
   if (c.needed[0]) list[0] = conv2d_grad_input(dz, c.input(1), image_extents(c.input(0), a.conv), a.conv);
   if (c.needed[1]) list[1] = conv2d_grad_kernel(c.input(0), dz, shape_for_gradient(c.input(1), 0), a.conv);
-  if (list.size() == 3 && c.needed[2]) list[2] = bias_gradient(dz, a.conv);
+  if (has_bias && c.needed[2]) list[2] = bias_gradient(dz, a.conv);
   return list;
 }
 
@@ -104,8 +107,8 @@ constinit const OpDef op_conv2d = {
     .name = "conv2d",
     .doc =
         "y[n, i, j, o] = sum over h, w, c of x[n, i s + h d - top, j s + w d - left, c] kernel[h, w, c, o], then "
-        "plus bias and activation where fusion put them",
-    .inputs = {"x", "kernel", "bias..."},
+        "plus bias (a vector), plus addend (like y), and activation where fusion put them",
+    .inputs = {"x", "kernel", "bias_addend..."},
     .outputs = {"y"},
     .attrs = &attrs_type<ConvOpAttrs>,
     .shape = internal::conv2d_shape,

@@ -21,32 +21,31 @@ namespace {
 using internal::ConvDirection;
 using internal::ConvOpAttrs;
 using internal::ConvProblem;
+using internal::ConvTask;
 using onednn::Layout;
 using onednn::Primitive;
 
 struct ConvPlan {
   const KernelPlan& plan;
-  ConvDirection direction;
   const ConvOpAttrs& attrs;
   ConvProblem problem;
-  bool has_bias, relu;
+  ConvTask task;
 
   ConvPlan(const KernelPlan& p, ConvDirection d)
       : plan(p),
-        direction(d),
         attrs(p.attrs<ConvOpAttrs>()),
         problem(internal::conv_problem(d, str("[", p.op.type, " '", p.op.name, "'] "), p.in, p.out, attrs)),
-        has_bias(d == ConvDirection::forward && p.in.size() == 3),
-        relu(attrs.activation == LinearActivation::relu) {}
-  internal::ConvTask task() const { return {direction, has_bias, relu}; }
+        task(d == ConvDirection::forward ? internal::conv2d_task(p.in, attrs.activation) : ConvTask{d}) {}
 };
 
 template <class T>
-void run_loops(const KernelRun& run, ConvDirection direction, const ConvProblem& p, bool has_bias, bool relu) {
-  const T *a = run.in<T>(0).data(), *b = run.in<T>(1).data(), *bias = has_bias ? run.in<T>(2).data() : nullptr;
+void run_loops(const KernelRun& run, const ConvTask& task, const ConvProblem& p) {
+  const T *a = run.in<T>(0).data(), *b = run.in<T>(1).data();
+  const T* bias = task.has_bias ? run.in<T>(2).data() : nullptr;
+  const T* addend = task.has_addend ? run.in<T>(task.addend()).data() : nullptr;
   T* result = run.out<T>(0).data();
-  switch (direction) {
-    case ConvDirection::forward: return internal::convolve(run.threads, p, a, b, bias, relu, result);
+  switch (task.direction) {
+    case ConvDirection::forward: return internal::convolve(run.threads, p, a, b, bias, addend, task.relu, result);
     case ConvDirection::grad_input: return internal::convolve_back(run.threads, p, a, b, result);
     case ConvDirection::grad_kernel: return internal::correlate(run.threads, p, a, b, result);
   }
@@ -55,17 +54,16 @@ void run_loops(const KernelRun& run, ConvDirection direction, const ConvProblem&
 template <class T>
 Kernel own_kernel(const ConvPlan& c) {
   const internal::WideFactors wide(c.plan);
-  Kernel kernel(
-      [p = c.problem, direction = c.direction, has_bias = c.has_bias, relu = c.relu, wide](const KernelRun& r) {
-        wide.run(r, has_bias, [&](const KernelRun& run) { run_loops<T>(run, direction, p, has_bias, relu); });
-      });
+  Kernel kernel([p = c.problem, task = c.task, wide](const KernelRun& r) {
+    wide.run(r, task.inputs(), [&](const KernelRun& run) { run_loops<T>(run, task, p); });
+  });
   return kernel.scratch(wide.bytes());
 }
 
 std::vector<onednn::Binding> bindings_of(const ConvPlan& c, bool takes_bias) {
   using onednn::Role, onednn::Side;
   std::vector<onednn::Binding> list;
-  switch (c.direction) {
+  switch (c.task.direction) {
     case ConvDirection::forward:
       list = {{Role::src, Side::input, 0}, {Role::weights, Side::input, 1}, {Role::dst, Side::output, 0}};
       break;
@@ -82,14 +80,14 @@ std::vector<onednn::Binding> bindings_of(const ConvPlan& c, bool takes_bias) {
 
 // `inner` takes or gives the kernel in the layout `packed`, which lies at the start of scratch.
 Kernel with_reorder(const ConvPlan& c, const Kernel& inner, const Layout& packed) {
-  const Primitive reorder = internal::kernel_reorder(c.plan.op, c.problem, c.direction,
-                                                     c.problem.kernel_dtype(c.direction), packed, c.plan.threads);
+  const Primitive reorder = internal::kernel_reorder(c.plan.op, c.problem, c.task.direction,
+                                                     c.problem.kernel_dtype(c.task.direction), packed, c.plan.threads);
   const int64_t bytes = align_up(packed.bytes(), Buffer::kAlignment), rest = reorder.scratch_bytes();
-  const bool gives_kernel = c.direction == ConvDirection::grad_kernel;
-  const auto bind = [=, inputs = c.has_bias ? 3 : 2](const KernelRun& addresses) -> BoundKernel {
+  const bool gives_kernel = c.task.direction == ConvDirection::grad_kernel;
+  const auto bind = [=, inputs = c.task.inputs()](const KernelRun& addresses) -> BoundKernel {
     return [=, call = inner.bind(addresses),
             copy = onednn::Call(reorder, {onednn::Role::from, onednn::Role::to})](const KernelRun& run) mutable {
-      std::array<RunTensor, 3> in;
+      std::array<RunTensor, internal::kMostInputs> in;
       std::copy_n(run.in_, inputs, in.begin());
       RunTensor out = run.out_[0];
       (gives_kernel ? out : in[1]).data = run.scratch;
@@ -106,28 +104,30 @@ Kernel with_reorder(const ConvPlan& c, const Kernel& inner, const Layout& packed
       .implementation(inner.implementation());
 }
 
-// y + bias, whose channels may lie first, then ReLU.
-void finish(const KernelRun& run, const ConvProblem& p, const float* bias, bool relu) {
+// y + bias, unless it is there already, + addend, then ReLU. Channels may lie first.
+void finish(const KernelRun& run, const ConvProblem& p, const ConvTask& task, bool adds_bias) {
   float* y = run.out<float>(0).data();
-  const int64_t pixels = p.axes[0].out * p.axes[1].out, count = p.batch * pixels * p.out_channels;
-  if (!bias) return internal::relu_in_place(run, y, count);
+  const float* bias = adds_bias ? run.in<float>(2).data() : nullptr;
+  const float* addend = task.has_addend ? run.in<float>(task.addend()).data() : nullptr;
   const bool is_nhwc = p.format == DataFormat::nhwc;
+  const int64_t pixels = p.axes[0].out * p.axes[1].out, count = p.batch * pixels * p.out_channels;
+  if (!bias) return internal::finish_in_place(run, y, addend, task.relu, count);
   const int64_t rows = is_nhwc ? p.axes[1].out : 1, columns = is_nhwc ? p.out_channels : pixels;
   parallel_for(run.threads, count / (rows * columns), [&](int64_t i) {
-    float* part = y + i * rows * columns;
-    if (is_nhwc) return cpu::gemm_loops<float>().finish(part, rows, columns, bias, relu);
-    for (int64_t e = 0; e < columns; ++e) part[e] += bias[i % p.out_channels];
-    if (relu) cpu::gemm_loops<float>().finish(part, 1, columns, nullptr, true);
+    const int64_t first = i * rows * columns;
+    for (int64_t e = 0; !is_nhwc && e < columns; ++e) y[first + e] += bias[i % p.out_channels];
+    cpu::gemm_loops<float>().finish(y + first, rows, columns, is_nhwc ? bias : nullptr,
+                                    addend ? addend + first : nullptr, task.relu);
   });
 }
 
 // What is left to do with the result of `inner`.
 Kernel with_finish(const ConvPlan& c, const Kernel& inner, bool adds_bias) {
-  if (!adds_bias && !c.relu) return inner;
-  const auto bind = [=, p = c.problem, relu = c.relu](const KernelRun& addresses) -> BoundKernel {
+  if (!adds_bias && !c.task.has_addend && !c.task.relu) return inner;
+  const auto bind = [=, p = c.problem, task = c.task](const KernelRun& addresses) -> BoundKernel {
     return [=, call = inner.bind(addresses)](const KernelRun& run) {
       call(run);
-      finish(run, p, adds_bias ? run.in<float>(2).data() : nullptr, relu);
+      finish(run, p, task, adds_bias);
     };
   };
   return Kernel::with_bind(bind).scratch(inner.scratch_bytes()).implementation(inner.implementation());
@@ -137,22 +137,22 @@ Kernel with_finish(const ConvPlan& c, const Kernel& inner, bool adds_bias) {
 Kernel library_kernel(const ConvPlan& c, const std::string& implementation) {
   const auto& packing = c.attrs.packing;
   const Layout given =
-      packing.is_packed() ? internal::packed_kernel(c.plan.op, c.problem, c.direction, packing) : Layout();
+      packing.is_packed() ? internal::packed_kernel(c.plan.op, c.problem, c.task.direction, packing) : Layout();
   const auto make = [&](bool takes_bias) {
-    auto desc = internal::library_conv(c.problem, c.direction, given, takes_bias);
+    auto desc = internal::library_conv(c.problem, c.task.direction, given, takes_bias);
     desc.implementation = implementation;
     return onednn::make_convolution(c.plan.op, desc, c.plan.threads);
   };
-  Primitive conv = make(c.has_bias);
+  Primitive conv = make(c.task.has_bias);
   if (conv.is_null()) return Kernel();
-  const bool takes_bias = c.has_bias && onednn::adds_bias_last(conv);
-  if (c.has_bias && !takes_bias) conv = make(false);
+  const bool takes_bias = c.task.has_bias && onednn::adds_bias_last(conv);
+  if (c.task.has_bias && !takes_bias) conv = make(false);
   Kernel kernel = onednn::make_kernel(conv, bindings_of(c, takes_bias));
-  const bool gives_kernel = c.direction == ConvDirection::grad_kernel;
+  const bool gives_kernel = c.task.direction == ConvDirection::grad_kernel;
   const Layout layout = conv.layout(gives_kernel ? onednn::Role::diff_weights : onednn::Role::weights);
-  const Layout plain = internal::plain_kernel(c.problem, c.problem.kernel_dtype(c.direction));
+  const Layout plain = internal::plain_kernel(c.problem, c.problem.kernel_dtype(c.task.direction));
   if (!packing.is_packed() && !(layout == plain)) kernel = with_reorder(c, kernel, layout);
-  return with_finish(c, kernel, c.has_bias && !takes_bias);
+  return with_finish(c, kernel, c.task.has_bias && !takes_bias);
 }
 
 Kernel own_kernel(const ConvPlan& c) {
@@ -171,21 +171,25 @@ Kernel packed_kernel(const ConvPlan& c) {
 constexpr char kLibrary[] = "oneDNN";
 
 KernelCandidate winograd_candidate(const ConvPlan& c) {
-  return {internal::kWinogradName, [c] { return internal::winograd_kernel(c.plan, c.problem, c.task()); }};
+  return {internal::kWinogradName, [c] { return internal::winograd_kernel(c.plan, c.problem, c.task); }};
 }
 
 KernelCandidate product_candidate(const ConvPlan& c) {
-  return {internal::kProductName, [c] { return internal::product_kernel(c.plan, c.problem, c.task()); }};
+  return {internal::kProductName, [c] { return internal::product_kernel(c.plan, c.problem, c.task); }};
 }
 
 KernelCandidate direct_candidate(const ConvPlan& c) {
-  return {internal::kDirectName, [c] { return internal::direct_kernel(c.plan, c.problem, c.task()); }};
+  return {internal::kDirectName, [c] {
+            if (!c.task.has_addend) return internal::direct_kernel(c.plan, c.problem, c.task);
+            const ConvTask sums{.has_bias = c.task.has_bias};
+            return with_finish(c, internal::direct_kernel(c.plan, c.problem, sums), false);
+          }};
 }
 
 // Of the library's implementations; when nobody asks for the others, its first, whose name does not matter.
 std::vector<std::string> library_names(const ConvPlan& c) {
   if (!internal::is_for_library(c.problem)) return {};
-  const auto desc = internal::library_conv(c.problem, c.direction, Layout(), c.has_bias);
+  const auto desc = internal::library_conv(c.problem, c.task.direction, Layout(), c.task.has_bias);
   if (KernelChooserScope::wants_all()) return onednn::convolution_implementations(c.plan.op, desc, c.plan.threads);
   const bool has_none = onednn::convolution_weights(c.plan.op, desc, c.plan.threads).is_null();
   return has_none ? std::vector<std::string>() : std::vector<std::string>{""};
@@ -197,9 +201,9 @@ std::vector<KernelCandidate> candidates_of(const ConvPlan& c) {
   const auto add_library = [&](const std::string& name, const std::string& implementation) {
     list.push_back({name, [=] { return library_kernel(c, implementation); }});
   };
-  const bool by_direct = internal::is_direct_faster(c.problem, c.direction);
-  const bool by_winograd = !by_direct && internal::is_winograd_faster(c.problem, c.direction);
-  const bool by_product = !by_direct && !by_winograd && internal::is_product_faster(c.problem, c.direction);
+  const bool by_direct = internal::is_direct_faster(c.problem, c.task.direction);
+  const bool by_winograd = !by_direct && internal::is_winograd_faster(c.problem, c.task.direction);
+  const bool by_product = !by_direct && !by_winograd && internal::is_product_faster(c.problem, c.task.direction);
   if (by_direct) list.push_back(direct_candidate(c));
   if (by_winograd) list.push_back(winograd_candidate(c));
   if (by_product) list.push_back(product_candidate(c));
@@ -208,9 +212,9 @@ std::vector<KernelCandidate> candidates_of(const ConvPlan& c) {
   if (!names.empty()) add_library(kLibrary, "");
   for (size_t i = 1; i < names.size(); ++i) add_library(str(kLibrary, " ", names[i]), names[i]);
   if (list.empty()) list.push_back({"own", [=] { return own_kernel(c); }});
-  if (!by_direct && internal::is_for_direct(c.problem, c.direction)) list.push_back(direct_candidate(c));
+  if (!by_direct && internal::is_for_direct(c.problem, c.task.direction)) list.push_back(direct_candidate(c));
   if (!by_winograd && internal::is_for_winograd(c.problem)) list.push_back(winograd_candidate(c));
-  if (!by_product && internal::is_for_product(c.problem, c.direction)) list.push_back(product_candidate(c));
+  if (!by_product && internal::is_for_product(c.problem, c.task.direction)) list.push_back(product_candidate(c));
   return list;
 }
 

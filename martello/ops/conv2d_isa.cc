@@ -156,23 +156,33 @@ void pixels_to_points(const WinogradImages& s, const float* x, const WinogradTil
   }
 }
 
-void points_to_pixels(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, bool relu, float* y) {
+template <bool adds>
+void join_tiles(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, const float* addend, bool relu,
+                float* y) {
   for (int64_t t = tiles.first; t < tiles.last; ++t) {
     const TilePlace at(s, t);
     const int64_t rows = s.height - at.row, columns = s.width - at.column;
     const float* in = tiles.planes + (t - tiles.first) * s.channels;
-    float* out = y + ((at.image * s.height + at.row) * s.width + at.column) * s.channels;
+    const int64_t first = ((at.image * s.height + at.row) * s.width + at.column) * s.channels;
+    float* out = y + first;
+    const float* added = adds ? addend + first : nullptr;
     for_vectors(s.channels, [&](int64_t c, auto lanes) {
       const V shift = bias ? load(bias + c, lanes) : V(0);
       transform<JoinResult>([&](int i, int j) { return load(in + (i * 6 + j) * tiles.plane + c, lanes); },
                             [&](int i, int j, V v) {
                               if (i >= rows || j >= columns) return;
+                              const int64_t pixel = (i * s.width + j) * s.channels + c;
                               if (bias) v = v + shift;
+                              if (adds) v = v + load(added + pixel, lanes);
                               if (relu) v = max(v, V(0));
-                              store(out + (i * s.width + j) * s.channels + c, v, lanes);
+                              store(out + pixel, v, lanes);
                             });
     });
   }
+}
+void points_to_pixels(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, const float* addend,
+                      bool relu, float* y) {
+  (addend ? join_tiles<true> : join_tiles<false>)(s, tiles, bias, addend, relu, y);
 }
 
 void split_kernel(const WinogradKernel& k, int64_t row, bool rotated, const float* taps, float* points) {

@@ -1,3 +1,4 @@
+#include <martello/base/error.h>
 #include <martello/ops/conv2d_max_pool.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/internal/conv_attrs.h>
@@ -20,6 +21,8 @@ std::vector<TensorSpec> conv2d_max_pool_shape(const ShapeContext& c) {
   ShapeContext inner = c;
   inner.attributes = &conv;
   TensorSpec y = internal::conv2d_shape(inner)[0];
+  MARTELLO_CHECK(!internal::conv2d_task(c.in, a.activation).has_addend, c.where(),
+                 "takes x, kernel and bias; what is added must be pooled too. Use conv2d(), add() and max_pool().");
   const int at = internal::height_axis(a.pool.data_format);
   const auto axes =
       internal::pool_axes(c.where(), a.pool, internal::dim_of(y.shape, at), internal::dim_of(y.shape, at + 1));

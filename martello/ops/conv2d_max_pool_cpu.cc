@@ -11,8 +11,7 @@ Kernel conv2d_max_pool_cpu(const KernelPlan& plan) {
                  plan.op.where(), "has no loops for images ", plan.in[0].str(), " and a kernel ", plan.in[1].shape,
                  ". Use conv2d() and max_pool().");
   const auto pool = internal::pool_axes(plan.op.where(), a.pool, conv.axes[0].out, conv.axes[1].out);
-  return internal::direct_pool_kernel(
-      plan, conv, {.has_bias = plan.in.size() == 3, .relu = a.activation == LinearActivation::relu}, pool);
+  return internal::direct_pool_kernel(plan, conv, internal::conv2d_task(plan.in, a.activation), pool);
 }
 
 }  // namespace martello

@@ -2,6 +2,7 @@
 #include <martello/base/error.h>
 #include <martello/ops/broadcast.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/addend.h>
 #include <martello/ops/internal/conv_attrs.h>
 
 #include <algorithm>
@@ -37,12 +38,10 @@ Shape asked_shape(const ShapeContext& c) {
   return shape;
 }
 
-void check_bias(const ShapeContext& c, int64_t channels) {
-  MARTELLO_CHECK(c.in.size() <= 3, c.where(), "takes x, kernel and bias but was given ", c.in.size(), " inputs.");
-  const bool has_bias = c.in.size() == 3;
-  MARTELLO_CHECK(has_bias || c.attrs<ConvOpAttrs>().activation == LinearActivation::none, c.where(),
+void check_bias(const ShapeContext& c, const ConvTask& task, int64_t channels) {
+  MARTELLO_CHECK(task.has_bias || task.has_addend || !task.relu, c.where(),
                  "an activation comes with a bias. Use relu() after conv2d().");
-  if (!has_bias) return;
+  if (!task.has_bias) return;
   c.check_dtype(2, result_dtype(c));
   c.check_rank(2, 1);
   MARTELLO_CHECK(may_be_equal(c.in[2].shape[0], channels), c.where(), "the kernel gives ", channels,
@@ -55,7 +54,9 @@ std::vector<TensorSpec> conv2d_shape(const ShapeContext& c) {
   const auto& a = c.attrs<ConvOpAttrs>();
   check_image(c, 0);
   const ConvProblem problem(c.where(), c.in[0], kernel_shape(c), a.conv);
-  check_bias(c, problem.out_channels);
+  const ConvTask task = conv2d_task(c.in, a.activation);
+  check_bias(c, task, problem.out_channels);
+  check_addend(c, static_cast<size_t>(task.addend()), problem.y_shape(), result_dtype(c));
   MARTELLO_CHECK(!a.narrow || (a.widen && a.activation == LinearActivation::none), c.where(),
                  "narrow comes with widen and without an activation. Use cast() after it.");
   return {{.shape = problem.y_shape(), .dtype = a.narrow ? bf16 : result_dtype(c)}};

@@ -76,10 +76,11 @@ void for_taps(const ConvProblem& p, int64_t i, int64_t j, const Find& find, cons
 }
 
 template <class T>
-void finish_pixel(const Loop& l, const T* bias, bool relu, T* y) {
+void finish_pixel(const Loop& l, const T* bias, const T* addend, bool relu, T* y) {
   for (int64_t o = 0; o < l.p.out_channels; ++o) {
     T& v = y[o * l.y.channel];
     if (bias) v += bias[o];
+    if (addend) v += addend[o * l.y.channel];
     if (relu && v <= 0) v = 0;
   }
 }
@@ -87,7 +88,8 @@ void finish_pixel(const Loop& l, const T* bias, bool relu, T* y) {
 }  // namespace
 
 template <class T>
-void convolve(int threads, const ConvProblem& p, const T* x, const T* kernel, const T* bias, bool relu, T* y) {
+void convolve(int threads, const ConvProblem& p, const T* x, const T* kernel, const T* bias, const T* addend, bool relu,
+              T* y) {
   const Loop l(p);
   parallel_for(threads, p.batch * p.axes[0].out, [&](int64_t row) {
     const int64_t n = row / p.axes[0].out, i = row % p.axes[0].out;
@@ -98,7 +100,7 @@ void convolve(int threads, const ConvProblem& p, const T* x, const T* kernel, co
         add_pixel(l, x + n * l.x.batch + h * l.x.height + w * l.x.width, kernel + kh * l.kernel_h + kw * l.kernel_w,
                   pixel);
       });
-      finish_pixel(l, bias, relu, pixel);
+      finish_pixel(l, bias, addend ? addend + (pixel - y) : nullptr, relu, pixel);
     }
   });
 }
@@ -151,8 +153,9 @@ void correlate(int threads, const ConvProblem& p, const T* x, const T* dy, T* dk
   });
 }
 
-template void convolve(int, const ConvProblem&, const float*, const float*, const float*, bool, float*);
-template void convolve(int, const ConvProblem&, const double*, const double*, const double*, bool, double*);
+template void convolve(int, const ConvProblem&, const float*, const float*, const float*, const float*, bool, float*);
+template void convolve(int, const ConvProblem&, const double*, const double*, const double*, const double*, bool,
+                       double*);
 template void convolve_back(int, const ConvProblem&, const float*, const float*, float*);
 template void convolve_back(int, const ConvProblem&, const double*, const double*, double*);
 template void correlate(int, const ConvProblem&, const float*, const float*, float*);

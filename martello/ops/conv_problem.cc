@@ -56,6 +56,13 @@ ConvProblem conv_problem(ConvDirection direction, const std::string& where, std:
   return problem;
 }
 
+ConvTask conv2d_task(std::span<const TensorSpec> in, LinearActivation activation) {
+  ConvTask task{.relu = activation == LinearActivation::relu};
+  task.has_bias = in.size() > 2 && in[2].shape.rank() != 4;
+  task.has_addend = in.size() > static_cast<size_t>(task.addend());
+  return task;
+}
+
 bool ConvProblem::has_no_elements() const { return batch == 0 || in_channels == 0 || out_channels == 0; }
 
 }  // namespace martello::internal

@@ -1,6 +1,7 @@
 #include <martello/base/checked.h>
 #include <martello/base/threads.h>
 #include <martello/ops/internal/conv_product.h>
+#include <martello/ops/internal/matmul_factors.h>
 #include <martello/ops/internal/matmul_plan.h>
 #include <martello/tensor/buffer.h>
 
@@ -87,15 +88,19 @@ Kernel plan_product(const KernelPlan& plan, const ProductSizes& s, DType factors
   const bool gives_kernel = task.direction == ConvDirection::grad_kernel,
              gives_x = task.direction == ConvDirection::grad_input;
   const Shape x{s.pixels, s.depth}, y{s.pixels, s.channels}, kernel{s.depth, s.channels};
-  const std::array<TensorSpec, 3> in{{{.shape = gives_x ? y : x, .dtype = factors},
-                                      {.shape = gives_kernel ? y : kernel, .dtype = factors},
-                                      {.shape = Shape(s.channels), .dtype = f32}}};
+  std::vector<TensorSpec> in{{.shape = gives_x ? y : x, .dtype = factors},
+                             {.shape = gives_kernel ? y : kernel, .dtype = factors}};
+  if (task.has_bias) in.push_back({.shape = Shape(s.channels), .dtype = f32});
+  if (task.has_addend) in.push_back({.shape = y, .dtype = f32});
   const std::array<TensorSpec, 1> out{{{.shape = gives_x ? x : gives_kernel ? kernel : y, .dtype = f32}}};
   KernelPlan product = plan;
-  product.in = std::span(in).first(task.has_bias ? 3 : 2);
+  product.in = in;
   product.out = out;
-  return plan_product_by_rules(
-      product, {.transpose_a = gives_kernel, .transpose_b = gives_x, .has_bias = task.has_bias, .relu = task.relu});
+  return plan_product_by_rules(product, {.transpose_a = gives_kernel,
+                                         .transpose_b = gives_x,
+                                         .has_bias = task.has_bias,
+                                         .has_addend = task.has_addend,
+                                         .relu = task.relu});
 }
 
 }  // namespace
@@ -127,9 +132,9 @@ Kernel product_kernel(const KernelPlan& plan, const ConvProblem& p, const ConvTa
   const bool gives_kernel = task.direction == ConvDirection::grad_kernel,
              gives_x = task.direction == ConvDirection::grad_input;
   const int64_t patch_bytes = s.patch_bytes(gives_x ? f32 : p.dtype);
-  const auto bind = [=, inputs = task.has_bias ? 3 : 2](const KernelRun& addresses) -> BoundKernel {
+  const auto bind = [=, inputs = task.inputs()](const KernelRun& addresses) -> BoundKernel {
     return [=, call = product.bind(addresses)](const KernelRun& run) {
-      std::array<RunTensor, 3> in;
+      std::array<RunTensor, kMostInputs> in;
       std::copy_n(run.in_, inputs, in.begin());
       RunTensor out = run.out_[0];
       if (s.has_patches) {

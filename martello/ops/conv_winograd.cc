@@ -68,7 +68,8 @@ class WinogradForward {
   }
   void join(const KernelRun& run, const WinogradTiles& tiles) const {
     const float* bias = task_.has_bias ? run.in<float>(2).data() : nullptr;
-    winograd_loops().join(y_, tiles, bias, task_.relu, run.out<float>(0).data());
+    const float* addend = task_.has_addend ? run.in<float>(task_.addend()).data() : nullptr;
+    winograd_loops().join(y_, tiles, bias, addend, task_.relu, run.out<float>(0).data());
   }
 
   ConvTask task_;

@@ -40,7 +40,7 @@ class GroupNormRun {
     pass_.moments(in(0), n_.partials, n_.first, n_.second, run_.threads);
     for (int64_t i = 0; i < pass_.segments() * groups_; ++i) merge_group(i);
     set_affine(out(1), out(2), in(2));
-    pass_.normalize(in(0), out(0), n_.affine(false), run_.threads);
+    pass_.normalize(in(0), nullptr, out(0), n_.affine(false), run_.threads);
   }
 
   void differentiate() {

@@ -32,10 +32,11 @@ inline void put(T* to, int64_t lanes, Vec<T> y, bool streaming) {
 }
 
 template <class T>
-void normalize(const T* x, T* y, int64_t n, const ChannelAffine<T>& p, bool streaming) {
+void normalize(const T* x, const T* addend, T* y, int64_t n, const ChannelAffine<T>& p, bool streaming) {
   const Vec<T> mean(*p.mean), scale(*p.scale), beta(*p.beta);
   for_row(y, n, streaming, [&](int64_t i, int64_t lanes, bool s) {
-    const Vec<T> z = affine(load(x + i, lanes), mean, scale, beta);
+    Vec<T> z = affine(load(x + i, lanes), mean, scale, beta);
+    if (addend) z = z + load(addend + i, lanes);
     put(y + i, lanes, p.relu ? relu_of(z) : z, s);
   });
 }

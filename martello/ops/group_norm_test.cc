@@ -116,7 +116,7 @@ std::vector<T> all_row_results(const cpu::RowLoops<T>& loops, int64_t n) {
   const cpu::ChannelAffine<T> p = {&mean, &scale, &beta, true};
   loops.gradient_sums(x.data<T>().data(), dy.data<T>().data(), n, p, moments + 2, moments + 3);
   for (size_t i = 0; i < 4; ++i) r[i] = static_cast<T>(moments[i]);
-  loops.normalize(x.data<T>().data(), r.data() + 4, n, p, true);
+  loops.normalize(x.data<T>().data(), dy.data<T>().data(), r.data() + 4, n, p, true);
   loops.gradient(x.data<T>().data(), dy.data<T>().data(), r.data() + 4 + n, n, p, {&scale, &beta, &mean}, true);
   return r;
 }

@@ -1,8 +1,8 @@
 // Whoever chooses among the ways to run a product or a convolution, by timing or from a record, may choose any of them.
 #include <martello/base/error.h>
-#include <martello/graph/kernel_choice.h>
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/onednn.h>
+#include <martello/ops/internal/takes_number.h>
 #include <martello/ops/internal/test_conv.h>
 #include <martello/ops/matmul.h>
 
@@ -18,24 +18,7 @@ using testing::ConvNode;
 using testing::expect_near;
 using testing::randn;
 using testing::run_kernel;
-
-// Takes the candidate with this number, and knows how many there are.
-class TakesNumber : public KernelChooser {
- public:
-  explicit TakesNumber(size_t number) : number_(number) {}
-  bool wants_all() const override { return true; }
-  size_t choose(const KernelPlan&, std::span<const KernelCandidate> candidates) override {
-    count = candidates.size();
-    name = candidates[number_].name;
-    return number_;
-  }
-
-  size_t count = 1;
-  std::string name;
-
- private:
-  size_t number_;
-};
+using testing::TakesNumber;
 
 // All ways to run this against the definition; their names are added to `seen`.
 void check_all(const OpDef& op, const HostTensors& in, const Attrs& attrs, const HostTensor& expected,

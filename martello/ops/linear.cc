@@ -2,6 +2,7 @@
 #include <martello/ops/cast.h>
 #include <martello/ops/compare.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/addend.h>
 #include <martello/ops/internal/matmul_shape.h>
 #include <martello/ops/linear.h>
 #include <martello/ops/where.h>
@@ -31,11 +32,13 @@ std::vector<TensorSpec> linear_shape(const ShapeContext& c) {
   const int64_t n = internal::dim_of(y.shape, y.shape.rank() - 1), bias = internal::dim_of(c.in[2].shape, 0);
   MARTELLO_CHECK(internal::may_be_equal(n, bias), c.where(), "w gives ", n, " columns but b has ", bias, " numbers (w ",
                  c.in[1].shape, ", b ", c.in[2].shape, "). They must be equal.");
+  internal::check_addend(c, 3, y.shape, y.dtype);
   return {y};
 }
 
 // dz = dy where y > 0, else 0 (relu), or dy; dx and dw as for matmul, db = dz
 TensorList linear_gradient(const GradContext& c) {
+  internal::check_no_addend(c, 3);
   const auto& attrs = c.attrs<LinearAttrs>();
   Tensor dz = c.grad(0);
   if (attrs.activation == LinearActivation::relu) dz = where(c.output(0) > 0, dz, 0.0);
@@ -51,8 +54,8 @@ Cost linear_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out
 
 constinit const OpDef op_linear = {
     .name = "linear",
-    .doc = "y = activation(x w + b), with one b per column",
-    .inputs = {"x", "w", "b"},
+    .doc = "y = activation(x w + b), with one b per column; addend comes after b, where fusion put it",
+    .inputs = {"x", "w", "b", "addend..."},
     .outputs = {"y"},
     .attrs = &attrs_type<LinearAttrs>,
     .shape = linear_shape,
@@ -61,7 +64,8 @@ constinit const OpDef op_linear = {
     .rows_of =
         [](const ShapeContext& c, size_t input) {
           const auto& attrs = c.attrs<LinearAttrs>();
-          return input == 2 ? Rows::refused : internal::matmul_rows(c, input, attrs.transpose_x, attrs.transpose_w);
+          if (input == 2 || c.in.size() > 3) return Rows::refused;
+          return internal::matmul_rows(c, input, attrs.transpose_x, attrs.transpose_w);
         },
     .cost = linear_cost,
     .widened =

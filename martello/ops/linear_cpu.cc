@@ -8,6 +8,7 @@ Kernel linear_cpu(const KernelPlan& plan) {
   return internal::plan_matmul(plan, {.transpose_a = attrs.transpose_x,
                                       .transpose_b = attrs.transpose_w,
                                       .has_bias = true,
+                                      .has_addend = plan.in.size() == 4,
                                       .relu = attrs.activation == LinearActivation::relu});
 }
 

@@ -1,4 +1,5 @@
 #include <martello/base/error.h>
+#include <martello/ops/internal/addend.h>
 #include <martello/ops/internal/matmul_shape.h>
 #include <martello/ops/matmul.h>
 
@@ -8,16 +9,21 @@ Kernel matmul_cpu(const KernelPlan&);
 
 constinit const OpDef op_matmul = {
     .name = "matmul",
-    .doc = "y[..., i, j] = sum over k of a[..., i, k] b[..., k, j]; leading dimensions broadcast",
-    .inputs = {"a", "b"},
+    .doc =
+        "y[..., i, j] = sum over k of a[..., i, k] b[..., k, j], then plus addend where fusion put it; leading "
+        "dimensions broadcast",
+    .inputs = {"a", "b", "addend..."},
     .outputs = {"y"},
     .attrs = &attrs_type<MatmulAttrs>,
     .shape =
         [](const ShapeContext& c) {
-          return std::vector<TensorSpec>{internal::matmul_spec(c, c.attrs<MatmulAttrs>(), "a", "b")};
+          const TensorSpec y = internal::matmul_spec(c, c.attrs<MatmulAttrs>(), "a", "b");
+          internal::check_addend(c, 2, y.shape, y.dtype);
+          return std::vector<TensorSpec>{y};
         },
     .gradient =
         [](const GradContext& c) {
+          internal::check_no_addend(c, 2);
           const auto d = internal::matmul_gradients(c, c.grad(0), c.attrs<MatmulAttrs>());
           return TensorList{d.a, d.b};
         },
@@ -25,6 +31,7 @@ constinit const OpDef op_matmul = {
     .rows_of =
         [](const ShapeContext& c, size_t input) {
           const auto& attrs = c.attrs<MatmulAttrs>();
+          if (c.in.size() > 2) return Rows::refused;
           return internal::matmul_rows(c, input, attrs.transpose_a, attrs.transpose_b);
         },
     .broadcasts = true,

@@ -65,7 +65,8 @@ class OwnGemm {
                             .first_row = 0,
                             .last_row = 0,
                             .first_column = 0,
-                            .last_column = 0};
+                            .last_column = 0,
+                            .addend = flags_.has_addend ? run.in<T>(flags_.addend()).data() + at.y : nullptr};
       if (is_packed_) task.b = pack(run, task.b, k);
       multiply(run.threads, task);
     }
@@ -143,7 +144,7 @@ Kernel own_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Matmul
   const internal::WideFactors wide(plan);
   Kernel kernel([=, rows = RunRows(plan, flags)](const KernelRun& run) {
     const int64_t k = rows.begin(run);
-    wide.run(run, flags.has_bias, [&](const KernelRun& f32_run) { loops.run(f32_run, k); });
+    wide.run(run, flags.inputs(), [&](const KernelRun& f32_run) { loops.run(f32_run, k); });
   });
   return kernel.scratch(checked_add(wide.bytes(), loops.scratch_bytes()));
 }
@@ -173,14 +174,15 @@ Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Ma
   const OwnGemm<float> part(sizes, flags);
   const internal::WideFactors wide(plan);
   const RunRows rows(plan, flags);
-  const int64_t relu_count = flags.relu ? plan.out[0].shape.num_elements() : 0;
+  const int64_t count = plan.out[0].shape.num_elements();
   const auto bind = [=](const KernelRun& addresses) -> BoundKernel {
     return [=, call = whole.bind(addresses)](const KernelRun& run) {
       const int64_t k = rows.begin(run);
       if (k != rows.planned_k())
-        return wide.run(run, flags.has_bias, [&](const KernelRun& f32_run) { part.run(f32_run, k); });
-      upright.run(run, flags.has_bias, call);
-      internal::relu_in_place(run, run.out<float>(0).data(), relu_count);
+        return wide.run(run, flags.inputs(), [&](const KernelRun& f32_run) { part.run(f32_run, k); });
+      upright.run(run, flags.inputs(), call);
+      const float* addend = flags.has_addend ? run.in<float>(flags.addend()).data() : nullptr;
+      internal::finish_in_place(run, run.out<float>(0).data(), addend, flags.relu, count);
     };
   };
   const int64_t scratch =
@@ -222,10 +224,13 @@ Kernel f32_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Matmul
 
 }  // namespace
 
-void internal::relu_in_place(const KernelRun& run, float* y, int64_t count) {
+void internal::finish_in_place(const KernelRun& run, float* y, const float* addend, bool relu, int64_t count) {
   constexpr int64_t kChunk = 16384;
+  if (!addend && !relu) return;
   parallel_for(count > 4 * kChunk ? run.threads : 1, ceil_div(count, kChunk), [&](int64_t i) {
-    cpu::gemm_loops<float>().finish(y + i * kChunk, 1, std::min(kChunk, count - i * kChunk), nullptr, true);
+    const int64_t first = i * kChunk;
+    cpu::gemm_loops<float>().finish(y + first, 1, std::min(kChunk, count - first), nullptr,
+                                    addend ? addend + first : nullptr, relu);
   });
 }
 
@@ -248,7 +253,8 @@ Kernel internal::plan_product_by_rules(const KernelPlan& plan, const MatmulFlags
 
 Kernel matmul_cpu(const KernelPlan& plan) {
   const auto& attrs = plan.attrs<MatmulAttrs>();
-  return internal::plan_matmul(plan, {.transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b});
+  return internal::plan_matmul(
+      plan, {.transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b, .has_addend = plan.in.size() == 3});
 }
 
 }  // namespace martello

@@ -148,6 +148,12 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
     for (int i = Rows; i < 2 * Rows; ++i) MARTELLO_UNROLL
     for (int v = 0; v < Vecs; ++v) __builtin_prefetch(y + i * t.y_row + v * Vec<T>::kLanes, 1);
   }
+  const T* addend = block.is_last && t.addend ? t.addend + (y - t.y) : nullptr;
+  if (addend) {
+    MARTELLO_UNROLL
+    for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
+    for (int v = 0; v < Vecs; ++v) __builtin_prefetch(addend + i * t.y_row + v * Vec<T>::kLanes);
+  }
   const T *a = block.a + row * t.a_row, *b = block.b;
   for (int64_t first = 0, p = 0; first < block.depth; first += kAskEvery) {
     if (t.ahead) ask_for_some(*t.ahead);
@@ -177,6 +183,7 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
     MARTELLO_UNROLL
     for (int i = 0; i < Rows; ++i) {
       Vec<T> r = has_bias ? sum[i][v] + bias : sum[i][v];
+      if (addend) r = r + columns.load(addend + i * t.y_row, v);
       if (has_relu) r = max(r, Vec<T>(0));
       columns.store(y + i * t.y_row, v, r);
     }
@@ -319,19 +326,18 @@ void gemm_pack(const T* b, int64_t row, int64_t column, int64_t k, int64_t count
 }
 
 template <class T>
-void finish(T* y, int64_t rows, int64_t columns, const T* bias, bool relu) {
-  const auto result = [&](Vec<T> v, Vec<T> shift) {
-    if (bias) v = v + shift;
-    return relu ? max(v, Vec<T>(0)) : v;
+void finish(T* y, int64_t rows, int64_t columns, const T* bias, const T* addend, bool relu) {
+  const auto vector = [&](int64_t i, auto lanes) {
+    Vec<T> v = load(y + i, lanes);
+    if (bias) v = v + load(bias + i, lanes);
+    if (addend) v = v + load(addend + i, lanes);
+    store(y + i, relu ? max(v, Vec<T>(0)) : v, lanes);
   };
   constexpr int64_t kLanes = Vec<T>::kLanes;
-  const Vec<T> zero(0);
-  for (int64_t row = 0; row < rows; ++row, y += columns) {
+  for (int64_t row = 0; row < rows; ++row, y += columns, addend += addend ? columns : 0) {
     int64_t i = 0;
-    for (; i + kLanes <= columns; i += kLanes)
-      result(Vec<T>::load(y + i), bias ? Vec<T>::load(bias + i) : zero).store(y + i);
-    if (const int64_t left = columns - i; left > 0)
-      store_first(y + i, left, result(load_first(y + i, left, zero), bias ? load_first(bias + i, left, zero) : zero));
+    for (; i + kLanes <= columns; i += kLanes) vector(i, Whole{});
+    if (const int64_t left = columns - i; left > 0) vector(i, Part{left});
   }
 }
 

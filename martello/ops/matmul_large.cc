@@ -37,7 +37,7 @@ LargeGemm::Room& LargeGemm::room(const KernelRun& run, int thread) const {
 }
 
 void LargeGemm::run(const KernelRun& run, const GemmSink* sink) const {
-  upright_.run(run, flags_.has_bias, [&](const KernelRun& with_a) {
+  upright_.run(run, flags_.inputs(), [&](const KernelRun& with_a) {
     for (int64_t first = 0; first < sizes_.k; first += depth_) multiply(with_a, first, sink);
   });
 }
@@ -58,6 +58,7 @@ cpu::GemmTask<float> LargeGemm::whole_task(const KernelRun& run) const {
           .last_row = sizes_.m,
           .first_column = 0,
           .last_column = sizes_.n,
+          .addend = flags_.has_addend ? run.in<float>(flags_.addend()).data() : nullptr,
           .asks_for_a = true};
 }
 
@@ -70,7 +71,7 @@ void LargeGemm::multiply(const KernelRun& run, int64_t first, const GemmSink* si
   task.b += flags_.transpose_b ? first : first * sizes_.n;
   task.adds = first > 0;
   task.relu = task.relu && is_last;
-  if (!is_last) task.bias = nullptr;
+  if (!is_last) task.bias = task.addend = nullptr;
   const int threads = std::min(run.threads, threads_);
   for (int i = 0; i < threads; ++i) room(run, i).packed = -1;
   const int64_t panels = ceil_div(sizes_.n, loops_->panel), pieces = ceil_div(sizes_.m, kPieceRows);
@@ -91,6 +92,7 @@ void LargeGemm::multiply_piece(cpu::GemmTask<float> task, const GemmSink* sink, 
   task.last_row = at.rows;
   task.last_column = at.columns;
   task.y = sink ? room.sums : task.y + row * task.y_row + column;
+  if (task.addend) task.addend += row * task.y_row + column;
   if (sink) task.y_row = loops_->panel;
   if (task.bias) task.bias += column;
   loops_->rows(task);

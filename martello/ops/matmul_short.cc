@@ -19,7 +19,7 @@ ShortGemm::ShortGemm(const MatmulSizes& sizes, int threads, cpu::Caches caches)
 bool ShortGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
   constexpr int64_t kShort = 512;
   return cpu::host_isa() == cpu::Isa::v4 && s.batch.empty() && flags.transpose_a && !flags.transpose_b &&
-         !flags.has_bias && s.k <= kShort && s.k < s.m && is_large_matrix(s.m, s.n);
+         !flags.has_bias && !flags.has_addend && s.k <= kShort && s.k < s.m && is_large_matrix(s.m, s.n);
 }
 
 int64_t ShortGemm::room_bytes() const {

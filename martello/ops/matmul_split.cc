@@ -74,6 +74,7 @@ void SplitGemm::multiply(const KernelRun& run, Share rows, Share columns, bool i
                 .first_column = columns.first,
                 .last_column = columns.last,
                 .adds = is_second,
+                .addend = is_second && flags_.has_addend ? run.in<float>(flags_.addend()).data() : nullptr,
                 .kept = kept,
                 .asks_for_b = asks_for_b_});
 }

@@ -30,13 +30,15 @@ template <class T, class X = T>
 struct ColumnLoops {
   // Mean and sum of squared distances from it; 0 for a column of nothing.
   void (*moments)(const X* x, const ColumnBlock&, T* mean, T* squares);
-  void (*normalize)(const X* x, T* y, const ColumnBlock&, const ChannelAffine<T>&, bool streaming);
+  // `addend`, where it is not null, is added to z.
+  void (*normalize)(const X* x, const T* addend, T* y, const ColumnBlock&, const ChannelAffine<T>&, bool streaming);
   // Sums of dy and of dy (x - mean).
   void (*gradient_sums)(const X* x, const T* dy, const ColumnBlock&, const ChannelAffine<T>&, T* sum, T* product);
   void (*gradient)(const X* x, const T* dy, T* dx, const ColumnBlock&, const ChannelAffine<T>&, const ChannelSlope<T>&,
                    bool streaming);
   // The same with results in bf16; null unless T is float.
-  void (*normalize_bf16)(const X* x, uint16_t* y, const ColumnBlock&, const ChannelAffine<T>&, bool streaming);
+  void (*normalize_bf16)(const X* x, const T* addend, uint16_t* y, const ColumnBlock&, const ChannelAffine<T>&,
+                         bool streaming);
   void (*gradient_bf16)(const X* x, const T* dy, uint16_t* dx, const ColumnBlock&, const ChannelAffine<T>&,
                         const ChannelSlope<T>&, bool streaming);
   // Moments of `count` more elements are merged into those of `before`, n of them side by side. What was there before
@@ -50,7 +52,7 @@ struct ColumnLoops {
 template <class T>
 struct RowLoops {
   void (*moments)(const T* x, int64_t n, double* mean, double* squares);
-  void (*normalize)(const T* x, T* y, int64_t n, const ChannelAffine<T>&, bool streaming);
+  void (*normalize)(const T* x, const T* addend, T* y, int64_t n, const ChannelAffine<T>&, bool streaming);
   void (*gradient_sums)(const T* x, const T* dy, int64_t n, const ChannelAffine<T>&, double* sum, double* product);
   void (*gradient)(const T* x, const T* dy, T* dx, int64_t n, const ChannelAffine<T>&, const ChannelSlope<T>&,
                    bool streaming);

@@ -42,8 +42,13 @@ ChannelSlope<T> operator+(const ChannelSlope<T>& q, int64_t i) {
 template <class Y, class... Read>
 bool streams(int64_t elements, const Y* y, const Read*... read) {
   const auto is_y = [y](const void* x) { return x == y; };
-  const auto bytes = static_cast<int64_t>((sizeof(Y) + ... + sizeof(Read)));
+  const auto bytes = static_cast<int64_t>((sizeof(Y) + ... + (read ? sizeof(Read) : 0)));
   return !(is_y(read) || ...) && elements * bytes > cpu::last_level_cache_bytes();
+}
+
+template <class T>
+const T* part_of(const T* tensor, int64_t first) {
+  return tensor ? tensor + first : nullptr;
 }
 
 // The second pass goes back: what a thread read last in the first is still in its caches.
@@ -203,30 +208,32 @@ void ChannelPass<T, X>::gradient_sums(const X* x, const T* dy, const ChannelAffi
 }
 
 template <class T, class X>
-void ChannelPass<T, X>::normalize(const X* x, T* y, const ChannelAffine<T>& p, int threads) const {
-  const bool streaming = streams(view_.segments * count_ * view_.channels, y, x);
+void ChannelPass<T, X>::normalize(const X* x, const T* addend, T* y, const ChannelAffine<T>& p, int threads) const {
+  const bool streaming = streams(elements(), y, x, addend);
   if (view_.is_last)
-    for_items(nullptr, threads, [&](const Item& item) {
-      cpu::column_loops<T, X>().normalize(x + item.at, y + item.at, item.block, p + item.number, streaming);
+    for_items(nullptr, threads, [&](const Item& i) {
+      cpu::column_loops<T, X>().normalize(x + i.at, part_of(addend, i.at), y + i.at, i.block, p + i.number, streaming);
     });
   else
-    for_rows(nullptr, threads, [&](int64_t at, int64_t number, double*) {
-      cpu::row_loops<T>().normalize(rows_of(x) + at, y + at, view_.pixels, p + number, streaming);
+    for_rows(nullptr, threads, [&](int64_t at, int64_t i, double*) {
+      cpu::row_loops<T>().normalize(rows_of(x) + at, part_of(addend, at), y + at, view_.pixels, p + i, streaming);
     });
 }
 
 template <class T, class X>
-void ChannelPass<T, X>::normalize_bf16(const X* x, uint16_t* y, const ChannelAffine<T>& p, int threads) const {
-  const bool streaming = streams(view_.segments * count_ * view_.channels, y, x);
+void ChannelPass<T, X>::normalize_bf16(const X* x, const T* addend, uint16_t* y, const ChannelAffine<T>& p,
+                                       int threads) const {
+  const bool streaming = streams(elements(), y, x, addend);
   for_items(nullptr, threads, [&](const Item& i) {
-    cpu::column_loops<T, X>().normalize_bf16(x + i.at, y + i.at, i.block, p + i.number, streaming);
+    cpu::column_loops<T, X>().normalize_bf16(x + i.at, part_of(addend, i.at), y + i.at, i.block, p + i.number,
+                                             streaming);
   });
 }
 
 template <class T, class X>
 void ChannelPass<T, X>::gradient_bf16(const X* x, const T* dy, uint16_t* dx, const ChannelAffine<T>& p,
                                       const ChannelSlope<T>& q, int threads) const {
-  const bool streaming = streams(view_.segments * count_ * view_.channels, dx, x, dy);
+  const bool streaming = streams(elements(), dx, x, dy);
   for_items(nullptr, threads, [&](const Item& i) {
     cpu::column_loops<T, X>().gradient_bf16(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number,
                                             streaming);
@@ -236,7 +243,7 @@ void ChannelPass<T, X>::gradient_bf16(const X* x, const T* dy, uint16_t* dx, con
 template <class T, class X>
 void ChannelPass<T, X>::gradient(const X* x, const T* dy, T* dx, const ChannelAffine<T>& p, const ChannelSlope<T>& q,
                                  int threads) const {
-  const bool streaming = streams(view_.segments * count_ * view_.channels, dx, x, dy);
+  const bool streaming = streams(elements(), dx, x, dy);
   if (view_.is_last)
     for_items(nullptr, threads, [&](const Item& i) {
       cpu::column_loops<T, X>().gradient(x + i.at, dy + i.at, dx + i.at, i.block, p + i.number, q + i.number,

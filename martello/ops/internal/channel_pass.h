@@ -32,9 +32,10 @@ class ChannelPass {
 
   // Into [segments, channels]: mean and sum of squared distances from it; NaN for no elements.
   void moments(const X* x, double* partials, double* mean, double* squares, int threads) const;
-  void normalize(const X* x, T* y, const cpu::ChannelAffine<T>& p, int threads) const;
+  // `addend`, where it is not null, has the shape of x and is added before relu.
+  void normalize(const X* x, const T* addend, T* y, const cpu::ChannelAffine<T>& p, int threads) const;
   // Into bf16: channels innermost, T is float.
-  void normalize_bf16(const X* x, uint16_t* y, const cpu::ChannelAffine<T>& p, int threads) const;
+  void normalize_bf16(const X* x, const T* addend, uint16_t* y, const cpu::ChannelAffine<T>& p, int threads) const;
   // Into [segments, channels]: sums of dy and of dy (x - mean). With dx: in the same pass, where dx does not depend on
   // these sums.
   void gradient_sums(const X* x, const T* dy, const cpu::ChannelAffine<T>& p, double* partials, double* sum,
@@ -56,6 +57,7 @@ class ChannelPass {
     else return nullptr;
   }
   Item item(int64_t i, double* partials) const;
+  int64_t elements() const { return view_.segments * count_ * view_.channels; }
   int64_t items() const { return view_.segments * blocks_ * stretches_; }
   int64_t block_count(int64_t block) const;
   template <class F>

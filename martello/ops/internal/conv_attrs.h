@@ -10,11 +10,16 @@ namespace martello::internal {
 enum class ConvDirection { forward, grad_input, grad_kernel };
 inline std::vector<std::string> enum_names(ConvDirection) { return {"forward", "grad_input", "grad_kernel"}; }
 
-// What a convolution computes. `has_bias`: input 2.
+// What a convolution computes. A bias, input 2, an addend that is like the result, and ReLU come after the sums of
+// conv2d, in this order.
 struct ConvTask {
   ConvDirection direction = ConvDirection::forward;
-  bool has_bias = false, relu = false;
+  bool has_bias = false, has_addend = false, relu = false;
+  int addend() const { return has_bias ? 3 : 2; }
+  int inputs() const { return addend() + has_addend; }
 };
+// Of conv2d with these inputs: a bias has one dimension, an addend four.
+ConvTask conv2d_task(std::span<const TensorSpec> in, LinearActivation activation);
 
 // A kernel in the layout that the library wants for one convolution: `elements` numbers with a meaning only to it. The
 // layout may depend on the number of threads and on which implementation of the library takes it.

@@ -5,9 +5,10 @@
 // by one thread in one order.
 namespace martello::internal {
 
-// y = act(conv(x, kernel) + bias); bias may be null.
+// y = act(conv(x, kernel) + bias + addend); bias and addend, which lies as y does, may be null.
 template <class T>
-void convolve(int threads, const ConvProblem& p, const T* x, const T* kernel, const T* bias, bool relu, T* y);
+void convolve(int threads, const ConvProblem& p, const T* x, const T* kernel, const T* bias, const T* addend, bool relu,
+              T* y);
 template <class T>
 void convolve_back(int threads, const ConvProblem& p, const T* dy, const T* kernel, T* dx);
 template <class T>

@@ -36,6 +36,7 @@ struct GemmTask {
   int64_t k;
   int64_t first_row, last_row, first_column, last_column;  // first_column of a packed b: where a panel begins
   bool adds = false;                                       // to what y holds
+  const T* addend = nullptr;                               // lies as y does and comes after the bias, or null
   // Room for k rows of a panel, or null: where the first rows put b as they read it, for all others. b is not packed.
   T* kept = nullptr;
   bool asks_for_b = false;  // it lies in no cache: the next panel is asked for. Not where it is kept
@@ -49,8 +50,9 @@ struct GemmLoops {
   void (*rows)(const GemmTask<T>&);
   // `count` columns of k rows as one panel, filled up with zeros. Either rows or columns lie one element apart.
   void (*pack)(const T* b, int64_t row, int64_t column, int64_t k, int64_t count, T* panel);
-  // In place: adds the bias, one number per column, or null, to each row; then ReLU, if wanted.
-  void (*finish)(T* y, int64_t rows, int64_t columns, const T* bias, bool relu);
+  // In place: adds the bias, one number per column, or null, to each row, then the addend, which lies as y does, or
+  // null; then ReLU, if wanted.
+  void (*finish)(T* y, int64_t rows, int64_t columns, const T* bias, const T* addend, bool relu);
 };
 
 MARTELLO_PER_ISA(extern const GemmLoops<float> gemm_loops_f32; extern const GemmLoops<double> gemm_loops_f64;)

@@ -10,6 +10,8 @@
 // What becomes of a product's factors before its kernel reads them, in scratch.
 namespace martello::internal {
 
+inline constexpr int kMostInputs = 4;  // factors, bias, addend
+
 // A copy of a transposed a that is not transposed, where it is made.
 class UprightA {
  public:
@@ -28,12 +30,12 @@ class UprightA {
   }
   bool is_made() const { return is_made_; }
   int64_t bytes() const { return bytes_; }
-  // Calls f(run) with the copy instead of a.
+  // Calls f(run) with the copy instead of a; `inputs`: how many there are.
   template <class F>
-  void run(const KernelRun& run, bool has_bias, F f) const {
+  void run(const KernelRun& run, int inputs, F f) const {
     if (!is_made_) return f(run);
-    RunTensor in[3];
-    std::copy(run.in_, run.in_ + (has_bias ? 3 : 2), in);
+    RunTensor in[kMostInputs];
+    std::copy_n(run.in_, inputs, in);
     copy_.run(in[0].data, run.scratch, run.threads);
     in[0].data = run.scratch;
     KernelRun with_copy = run;
@@ -59,12 +61,12 @@ class WideFactors {
   }
 
   int64_t bytes() const { return checked_add(bytes_[0], bytes_[1]); }
-  // Calls f(run) with f32 factors.
+  // Calls f(run) with f32 factors; `inputs`: how many there are.
   template <class F>
-  void run(const KernelRun& run, bool has_bias, F f) const {
+  void run(const KernelRun& run, int inputs, F f) const {
     if (bytes() == 0) return f(run);
-    RunTensor in[3];
-    std::copy(run.in_, run.in_ + (has_bias ? 3 : 2), in);
+    RunTensor in[kMostInputs];
+    std::copy_n(run.in_, inputs, in);
     KernelRun wide = run;
     wide.in_ = in;
     for (int i : {0, 1}) {

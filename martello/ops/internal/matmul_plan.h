@@ -9,8 +9,11 @@ namespace martello::internal {
 struct MatmulFlags {
   bool transpose_a = false;
   bool transpose_b = false;
-  bool has_bias = false;  // input 2
+  bool has_bias = false;    // input 2
+  bool has_addend = false;  // the last input, like y: added after the bias
   bool relu = false;
+  int addend() const { return has_bias ? 3 : 2; }
+  int inputs() const { return addend() + has_addend; }
 };
 
 // A dimension before the last two, with the distance in elements from one matrix to the next; 0 where broadcast.
@@ -41,7 +44,7 @@ inline constexpr double kSmallProduct = 1 << 18;
 // As large as that of a layer: from here on it counts which core has which part of it. See Note [Split products].
 bool is_large_matrix(int64_t rows, int64_t columns);
 
-// By oneDNN: inputs of f32 or bf16, bias and y of f32.
+// By oneDNN: factors of f32 or bf16, bias and y of f32. The addend and ReLU are left to finish_in_place().
 onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& sizes, const MatmulFlags& flags);
 
 // The kernel of matmul and linear.
@@ -49,7 +52,8 @@ Kernel plan_matmul(const KernelPlan& plan, const MatmulFlags& flags);
 // A product of f32 within the kernel of another op: `plan` has its factors and result, and nobody chooses.
 Kernel plan_product_by_rules(const KernelPlan& plan, const MatmulFlags& flags);
 
-// After a library's kernel, whose own ReLU loses NaN.
-void relu_in_place(const KernelRun& run, float* y, int64_t count);
+// What is left after a library's kernel: y + addend, which may be null, then ReLU. The library's own sums take longer,
+// and its ReLU loses NaN.
+void finish_in_place(const KernelRun& run, float* y, const float* addend, bool relu, int64_t count);
 
 }  // namespace martello::internal

@@ -34,8 +34,9 @@ struct WinogradKernel {
 struct WinogradLoops {
   void (*split)(const WinogradImages&, const float* x, const WinogradTiles&);   // 6x6 pixels => 36 numbers
   void (*spread)(const WinogradImages&, const float* y, const WinogradTiles&);  // 4x4 pixels => 36 numbers
-  // 36 numbers => 4x4 pixels, with bias and ReLU; `bias` may be null
-  void (*join)(const WinogradImages&, const WinogradTiles&, const float* bias, bool relu, float* y);
+  // 36 numbers => 4x4 pixels, with bias, addend, which lies as y does, and ReLU; `bias` and `addend` may be null
+  void (*join)(const WinogradImages&, const WinogradTiles&, const float* bias, const float* addend, bool relu,
+               float* y);
   // Row `row` of the taps => of the points; `rotated`: the taps are turned by half a turn.
   void (*split_kernel)(const WinogradKernel&, int64_t row, bool rotated, const float* taps, float* points);
   // The gradient of split_kernel, with one panel.
