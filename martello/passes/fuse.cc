@@ -4,7 +4,7 @@
 //   %m = matmul(%x, %w)  %a = add(%m, %b)  relu   =>  linear(%x, %w, %b) {activation=relu}
 //   %m = conv2d(%x, %w)  %a = add(%m, %b)  relu   =>  conv2d(%x, %w, %b) {activation=relu}
 // and, in fuse_updates.cc, gradients with their updates; in fuse_results.cc, relu and rounding to bf16 with the op
-// whose result they take.
+// whose result they take; in fuse_sums.cc, sums with the op that makes one of their terms.
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/ops/activation.h>
@@ -44,6 +44,14 @@ OpNode* FuseContext::find_only_user(OpNode& node) const {
   return is_only && !is_pinned(node) && !is_pinned(*readers[0]) ? readers[0] : nullptr;
 }
 
+OpNode* FuseContext::find_follower(OpNode& node, const OpDef& def) const {
+  const auto readers = users_.of(node.output(0));
+  if (readers.size() != 1 || users_.is_fetched(node.output(0))) return nullptr;
+  OpNode& reader = *readers[0];
+  const bool is_free = !is_pinned(node) && !is_pinned(reader);
+  return is_free && reader.def == &def && reader.device == node.device ? &reader : nullptr;
+}
+
 namespace {
 
 // The bias of add(y, bias) or add(bias, y); null unless it is one number per column.
@@ -56,9 +64,9 @@ Tensor find_bias(const OpNode& add, Tensor y) {
 
 // A product that takes a bias for its last dimension.
 bool takes_bias(const OpNode& node) {
+  if (node.inputs.size() != 2) return false;
   if (node.def == &op_matmul) return is_floating(node.outputs[0].dtype);
-  return node.def == &op_conv2d && node.inputs.size() == 2 &&
-         node.attrs.get<ConvOpAttrs>().conv.data_format == DataFormat::nhwc;
+  return node.def == &op_conv2d && node.attrs.get<ConvOpAttrs>().conv.data_format == DataFormat::nhwc;
 }
 
 // `node`, the last of the chain, computes the product, the sum and the activation.
@@ -104,6 +112,7 @@ bool fuse(PlanGraph& plan) {
   bool changed = prune(plan);
   changed |= fuse_bias(plan);
   changed |= fuse_relu(plan);
+  changed |= fuse_sums(plan);
   changed |= fuse_pool(plan);
   changed |= fuse_rounding(plan);
   changed |= fuse_updates(plan);

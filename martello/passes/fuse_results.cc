@@ -20,21 +20,6 @@ namespace {
 
 bool is_norm(const OpNode& node) { return node.def == &op_batch_norm_training || node.def == &op_batch_norm_inference; }
 
-// The only reader of output 0, when nothing else looks at it, it does `def` and runs on the same device. Else null.
-OpNode* find_follower(const FuseContext& context, OpNode& node, const OpDef& def) {
-  const auto readers = context.users().of(node.output(0));
-  if (readers.size() != 1 || context.users().is_fetched(node.output(0))) return nullptr;
-  OpNode& reader = *readers[0];
-  const bool is_free = !context.is_pinned(node) && !context.is_pinned(reader);
-  return is_free && reader.def == &def && reader.device == node.device ? &reader : nullptr;
-}
-
-void set_relu(OpNode& node) {
-  BatchNormAttrs attrs = node.attrs.get<BatchNormAttrs>();
-  attrs.relu = true;
-  node.attrs = Attrs(attrs);
-}
-
 // Whether `grad` is the gradient of this node: the same x, gamma, beta, mean and variance.
 bool is_gradient_of(const OpNode& grad, OpNode& norm) {
   const bool is_training = norm.def == &op_batch_norm_training;
@@ -61,6 +46,12 @@ bool fuse_relu_grad(const FuseContext& context, OpNode& slope) {
 
 }  // namespace
 
+void set_relu(OpNode& norm) {
+  BatchNormAttrs attrs = norm.attrs.get<BatchNormAttrs>();
+  attrs.relu = true;
+  norm.attrs = Attrs(attrs);
+}
+
 bool fuse_relu(PlanGraph& plan) {
   const FuseContext context(plan);
   bool changed = false;
@@ -69,7 +60,7 @@ bool fuse_relu(PlanGraph& plan) {
   Forwarding forwarding(plan);
   for (OpNode* node : context.order()) {
     OpNode* relu =
-        is_norm(*node) && !node->attrs.get<BatchNormAttrs>().relu ? find_follower(context, *node, op_relu) : nullptr;
+        is_norm(*node) && !node->attrs.get<BatchNormAttrs>().relu ? context.find_follower(*node, op_relu) : nullptr;
     if (!relu) continue;
     set_relu(*node);
     forwarding.set(relu->output(0), node->output(0));
@@ -89,6 +80,7 @@ bool is_direct(const OpNode& conv, int threads) {
   if (!NodePlan::is_known(conv) || attrs.packing.is_packed()) return false;
   constexpr auto kForward = ConvDirection::forward;
   const NodePlan known(conv, threads);
+  if (conv2d_task(known.in(), attrs.activation).has_addend) return false;
   return is_for_direct(conv_problem(kForward, conv.where(), known.in(), known.out(), attrs), kForward) &&
          chosen_convolution(known.kernel_plan(), kForward) == kDirectName;
 }
@@ -107,7 +99,7 @@ bool fuse_pool(PlanGraph& plan) {
   Forwarding forwarding(plan);
   bool changed = false;
   for (OpNode* node : context.order()) {
-    OpNode* pool = node->def == &op_conv2d ? find_follower(context, *node, op_max_pool) : nullptr;
+    OpNode* pool = node->def == &op_conv2d ? context.find_follower(*node, op_max_pool) : nullptr;
     if (!pool || reads_index(context, *pool) || !is_direct(*node, plan.threads)) continue;
     const auto& conv = node->attrs.get<ConvOpAttrs>();
     const auto& windows = pool->attrs.get<PoolAttrs>();
@@ -130,7 +122,7 @@ bool fuse_rounding(PlanGraph& plan) {
   bool changed = false;
   for (OpNode* node : context.order()) {
     if (!node->def->narrowed || node->outputs[0].dtype != f32) continue;
-    OpNode* cast = find_follower(context, *node, op_cast);
+    OpNode* cast = context.find_follower(*node, op_cast);
     if (!cast || cast->outputs[0].dtype != bf16) continue;
     auto attrs = node->def->narrowed(node->attrs);
     if (!attrs) continue;

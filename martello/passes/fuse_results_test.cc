@@ -9,13 +9,6 @@ namespace {
 
 using namespace testing;
 
-void expect_after(PassFn pass, const std::string& before, const Names& fetches, const std::string& after) {
-  EXPECT_EQ(sorted_lines(text_after(pass, before, fetches)), sorted_lines(same_text(after, fetches)));
-}
-void expect_kept(PassFn pass, const std::string& text, const Names& fetches) {
-  expect_after(pass, text, fetches, text);
-}
-
 const std::string kInputs = R"(
     %x = placeholder() {shape=[4, 6, 6, 8]}
     %g = placeholder() {shape=[8]}

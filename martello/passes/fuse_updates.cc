@@ -21,7 +21,7 @@ bool is_product_of_rows(const OpNode& node) {
   if (node.def != &op_matmul || node.outputs[0].dtype != f32 || node.inputs[0].dtype() != f32) return false;
   const auto& attrs = node.attrs.get<MatmulAttrs>();
   const Tensor a = node.inputs[0], b = node.inputs[1];
-  if (!attrs.transpose_a || attrs.transpose_b || a.rank() != 2 || b.rank() != 2) return false;
+  if (node.inputs.size() > 2 || !attrs.transpose_a || attrs.transpose_b || a.rank() != 2 || b.rank() != 2) return false;
   if (has_dynamic_rows(a) || has_dynamic_rows(b) || is_state(a) || is_state(b)) return false;
   return UpdateProduct::is_chosen(a.shape(), b.shape());
 }

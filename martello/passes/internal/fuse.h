@@ -19,6 +19,8 @@ class FuseContext {
   std::span<OpNode* const> after(const OpNode& node) const { return after_[static_cast<size_t>(node.id)]; }
   // The only reader of output 0, when nothing else looks at it. Else null.
   OpNode* find_only_user(OpNode& node) const;
+  // The only reader of output 0, whatever reads the others, when it does `def` on the same device. Else null.
+  OpNode* find_follower(OpNode& node, const OpDef& def) const;
 
  private:
   Users users_;
@@ -47,6 +49,9 @@ struct FuseGroup {
 // levels, never of paths, keeps the graph free of cycles, and groups of one level can be merged.
 std::vector<FuseGroup> find_groups(const FuseContext& context);
 
+// What a batch norm does to its result.
+void set_relu(OpNode& norm);
+
 // The last node becomes the group; users of other outputs are forwarded.
 void emit_group(PlanGraph& plan, const FuseContext& context, const FuseGroup& group, Forwarding& forwarding);
 
@@ -54,6 +59,8 @@ void emit_group(PlanGraph& plan, const FuseContext& context, const FuseGroup& gr
 bool fuse_bias(PlanGraph& plan);
 // batch norm + relu, and their gradients  =>  one node
 bool fuse_relu(PlanGraph& plan);
+// batch norm, product or convolution + add (+ relu)  =>  one node
+bool fuse_sums(PlanGraph& plan);
 // a product that is a gradient + its update  =>  one node
 bool fuse_updates(PlanGraph& plan);
 // conv2d (+ add + relu) + max_pool whose index nobody reads  =>  one node, where our loops gain by it

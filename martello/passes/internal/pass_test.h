@@ -4,6 +4,8 @@
 #include <martello/graph/verify.h>
 #include <martello/passes/plan_graph.h>
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -50,6 +52,13 @@ inline std::string sorted_lines(const std::string& text) {
   std::vector<std::string> lines = split(text, '\n');
   std::sort(lines.begin(), lines.end());
   return join(lines, "\n");
+}
+
+inline void expect_after(PassFn pass, const std::string& before, const Names& fetches, const std::string& after) {
+  EXPECT_EQ(sorted_lines(text_after(pass, before, fetches)), sorted_lines(same_text(after, fetches)));
+}
+inline void expect_kept(PassFn pass, const std::string& text, const Names& fetches) {
+  expect_after(pass, text, fetches, text);
 }
 
 }  // namespace martello::testing
