@@ -187,7 +187,8 @@ Tensor unconnected(const Tensor& x, const TensorList& ys, Unconnected what) {
   if (what == Unconnected::null) return Tensor();
   if (what == Unconnected::zeros) return zeros_like(x);
   throw InvalidArgument(str("[gradients] '", ys[0].name(), "' does not depend on '", x.name(),
-                            "'. Leave it out, or ask for Unconnected::zeros.\n  ", x.node()->context()));
+                            "'. Leave it out, or ask for GradientOptions::Unconnected::zeros.\n  ",
+                            x.node()->context()));
 }
 
 }  // namespace

@@ -104,6 +104,14 @@ struct Cost {
   double bytes = 0;
 };
 
+// A node on images whose channels come first, [N, C, H, W], as the same node on images whose channels come last.
+struct ChannelsLast {
+  Attrs attrs = {};
+  std::vector<int> inputs = {}, outputs = {};  // which are such images
+  int sizes = -1;      // the first of the inputs that are left out, because the attributes have those sizes
+  bool gains = false;  // enough that images are turned for it
+};
+
 // An op as data. Make one constant per op; nothing registers itself.
 struct OpDef {
   const char* name = nullptr;
@@ -140,6 +148,9 @@ struct OpDef {
   std::optional<Attrs> (*widened)(const KernelPlan& plan) = nullptr;
   // The attributes with which output 0 is written as bf16, rounded as `cast` does; none where it cannot be.
   std::optional<Attrs> (*narrowed)(const Attrs&) = nullptr;
+  // None where the node is not about images with channels first. The results are the same up to rounding.
+  std::optional<ChannelsLast> (*channels_last)(std::span<const TensorSpec> in, std::span<const TensorSpec> out,
+                                               const Attrs&) = nullptr;
   const char* family = "";       // heading in docs/ops.md
   bool stateful = false;         // a user's op that must not be merged or folded
   bool is_pass_through = false;  // acts, and its output is its input: left out where a value is computed again

@@ -4,6 +4,7 @@
 #include <martello/ops/broadcast.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/internal/addend.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/internal/norm_shape.h>
 #include <martello/ops/norms.h>
 #include <martello/ops/unary.h>
@@ -128,6 +129,15 @@ TensorList inference_grad_gradient(const GradContext& c) {
   return internal::gradients_of_composition(c, dxs, c.inputs);
 }
 
+// `inputs`: those of the op without an addend, which is an image too.
+template <size_t inputs>
+std::optional<ChannelsLast> channels_last(std::span<const TensorSpec> in, std::span<const TensorSpec> out,
+                                          const Attrs& attrs) {
+  auto last = internal::images_with_channels_last<BatchNormAttrs>(in, out, attrs);
+  if (last && in.size() > inputs) last->inputs.push_back(inputs);
+  return last;
+}
+
 template <int passes>
 Cost cost(std::span<const TensorSpec> in, std::span<const TensorSpec>, const Attrs&) {
   return internal::passes_cost(in, passes);
@@ -153,6 +163,7 @@ constinit const OpDef op_batch_norm_training = {
     .in_place = {{{0, 0}, {3, 0}}},
     .cost = cost<3>,
     .narrowed = narrowed,
+    .channels_last = channels_last<3>,
     .family = "Normalization",
 };
 
@@ -170,6 +181,7 @@ constinit const OpDef op_batch_norm_training_grad = {
     .in_place = {{{5, 0}}},
     .cost = cost<5>,
     .narrowed = narrowed,
+    .channels_last = internal::gradients_with_channels_last<BatchNormAttrs, 5>,
     .family = "Normalization",
 };
 
@@ -193,6 +205,7 @@ constinit const OpDef op_batch_norm_inference = {
     .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input == 0 || input == 5); },
     .cost = cost<2>,
     .narrowed = narrowed,
+    .channels_last = channels_last<5>,
     .family = "Normalization",
 };
 
@@ -215,6 +228,7 @@ constinit const OpDef op_batch_norm_inference_grad = {
     .cpu = batch_norm_inference_grad_cpu,
     .in_place = {{{5, 0}, {0, 0}}},
     .cost = cost<3>,
+    .channels_last = internal::gradients_with_channels_last<BatchNormAttrs, 5>,
     .family = "Normalization",
 };
 

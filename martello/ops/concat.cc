@@ -2,6 +2,7 @@
 #include <martello/base/error.h>
 #include <martello/ops/concat.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/shape.h>
 #include <martello/ops/split.h>
 
@@ -92,6 +93,14 @@ constinit const OpDef op_concat = {
     .rows_of = [](const ShapeContext& c,
                   size_t) { return internal::same_if(c.check_axis(0, c.attrs<AxisAttrs>().axis) > 0); },
     .cost = internal::copy_cost,
+    .channels_last =
+        [](std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs& attrs) {
+          if (out[0].shape.rank() != 4) return std::optional<ChannelsLast>();
+          const AxisAttrs a{internal::axis_with_channels_last(attrs.get<AxisAttrs>().axis)};
+          ChannelsLast last{.attrs = Attrs(a), .outputs = {0}};
+          for (size_t i = 0; i < in.size(); ++i) last.inputs.push_back(static_cast<int>(i));
+          return std::optional(std::move(last));
+        },
     .family = "Shapes",
 };
 

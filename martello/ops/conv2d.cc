@@ -1,6 +1,7 @@
 #include <martello/base/error.h>
 #include <martello/ops/compare.h>
 #include <martello/ops/internal/addend.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/reshape.h>
@@ -101,6 +102,24 @@ std::optional<Attrs> narrowed(const Attrs& attrs) {
   return Attrs(a);
 }
 
+// The library's convolutions of such images take several times as long, and ours want them with channels last.
+template <ConvDirection direction>
+std::optional<ChannelsLast> channels_last(std::span<const TensorSpec> in, std::span<const TensorSpec> out,
+                                          const Attrs& attrs) {
+  ConvOpAttrs a = attrs.get<ConvOpAttrs>();
+  if (a.conv.data_format == DataFormat::nhwc || a.packing.is_packed()) return std::nullopt;
+  a.conv.data_format = DataFormat::nhwc;
+  ChannelsLast last{.inputs = {0}, .outputs = {0}, .gains = in[0].dtype == f32};
+  if (direction == ConvDirection::forward && in.size() > 2 && in.back().shape.rank() == 4)
+    last.inputs.push_back(static_cast<int>(in.size()) - 1);
+  if (direction == ConvDirection::grad_kernel) last.inputs.push_back(1), last.outputs.clear();
+  if (direction == ConvDirection::grad_input) a.shape = internal::with_channels_last(out[0].shape);
+  if (direction == ConvDirection::grad_kernel) a.shape = out[0].shape;
+  if (direction != ConvDirection::forward) last.sizes = 2;
+  last.attrs = Attrs(a);
+  return last;
+}
+
 }  // namespace
 
 constinit const OpDef op_conv2d = {
@@ -117,6 +136,7 @@ constinit const OpDef op_conv2d = {
     .cost = conv_cost<ConvDirection::forward>,
     .widened = widened<ConvDirection::forward>,
     .narrowed = narrowed,
+    .channels_last = channels_last<ConvDirection::forward>,
     .family = "Images",
 };
 
@@ -131,6 +151,7 @@ constinit const OpDef op_conv2d_grad_input = {
     .cpu = conv2d_grad_input_cpu,
     .cost = conv_cost<ConvDirection::grad_input>,
     .widened = widened<ConvDirection::grad_input>,
+    .channels_last = channels_last<ConvDirection::grad_input>,
     .family = "Images",
 };
 
@@ -145,6 +166,7 @@ constinit const OpDef op_conv2d_grad_kernel = {
     .cpu = conv2d_grad_kernel_cpu,
     .cost = conv_cost<ConvDirection::grad_kernel>,
     .widened = widened<ConvDirection::grad_kernel>,
+    .channels_last = channels_last<ConvDirection::grad_kernel>,
     .family = "Images",
 };
 

@@ -3,6 +3,7 @@
 #include <martello/ops/cast.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/group_norm.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/internal/norm_shape.h>
 #include <martello/ops/norms.h>
 #include <martello/ops/reshape.h>
@@ -104,6 +105,7 @@ constinit const OpDef op_group_norm = {
     .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input == 0); },
     .cost = [](std::span<const TensorSpec> in, std::span<const TensorSpec>,
                const Attrs&) { return internal::passes_cost(in, 3); },
+    .channels_last = internal::images_with_channels_last<GroupNormAttrs>,
     .family = "Normalization",
 };
 
@@ -121,6 +123,7 @@ constinit const OpDef op_group_norm_grad = {
     .in_place = {{{4, 0}, {0, 0}}},
     .cost = [](std::span<const TensorSpec> in, std::span<const TensorSpec>,
                const Attrs&) { return internal::passes_cost(in, 5); },
+    .channels_last = internal::gradients_with_channels_last<GroupNormAttrs, 4>,
     .family = "Normalization",
 };
 

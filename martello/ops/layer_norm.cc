@@ -2,6 +2,7 @@
 #include <martello/ops/broadcast.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/internal/norm_shape.h>
 #include <martello/ops/layer_norm.h>
 #include <martello/ops/norms.h>
@@ -89,6 +90,7 @@ constinit const OpDef op_layer_norm = {
         },
     .cost = [](std::span<const TensorSpec> in, std::span<const TensorSpec>,
                const Attrs&) { return internal::passes_cost(in, 2); },
+    .channels_last = internal::images_with_channels_last<LayerNormAttrs>,
     .family = "Normalization",
 };
 
@@ -106,6 +108,7 @@ constinit const OpDef op_layer_norm_grad = {
     .in_place = {{{4, 0}, {0, 0}}},
     .cost = [](std::span<const TensorSpec> in, std::span<const TensorSpec>,
                const Attrs&) { return internal::passes_cost(in, 3); },
+    .channels_last = internal::gradients_with_channels_last<LayerNormAttrs, 4>,
     .family = "Normalization",
 };
 

@@ -1,6 +1,7 @@
 #include <martello/ops/binary.h>
 #include <martello/ops/broadcast.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/lrn.h>
 #include <martello/ops/unary.h>
 
@@ -31,6 +32,13 @@ constinit const OpDef op_channel_window_sum = {
     .rows_of = [](const ShapeContext& c,
                   size_t) { return internal::same_if(c.check_axis(0, c.attrs<ChannelWindowSumAttrs>().axis) > 0); },
     .cost = elementwise_cost,
+    .channels_last =
+        [](std::span<const TensorSpec> in, std::span<const TensorSpec>, const Attrs& attrs) {
+          ChannelWindowSumAttrs a = attrs.get<ChannelWindowSumAttrs>();
+          if (in[0].shape.rank() != 4) return std::optional<ChannelsLast>();
+          a.axis = internal::axis_with_channels_last(a.axis);
+          return std::optional(ChannelsLast{.attrs = Attrs(a), .inputs = {0}, .outputs = {0}});
+        },
     .family = "Normalization",
 };
 

@@ -1,6 +1,7 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/pad.h>
 #include <martello/ops/slice.h>
 
@@ -85,6 +86,15 @@ Rows pad_rows(const ShapeContext& c, size_t) {
   return internal::same_if(a.before.at(0) == 0 && a.after.at(0) == 0);
 }
 
+std::optional<ChannelsLast> channels_last(std::span<const TensorSpec> in, std::span<const TensorSpec>,
+                                          const Attrs& attrs) {
+  if (in[0].shape.rank() != 4) return std::nullopt;
+  PadAttrs a = attrs.get<PadAttrs>();
+  a.before = internal::with_channels_last(a.before);
+  a.after = internal::with_channels_last(a.after);
+  return ChannelsLast{.attrs = Attrs(a), .inputs = {0}, .outputs = {0}};
+}
+
 }  // namespace
 
 constinit const OpDef op_pad = {
@@ -103,6 +113,7 @@ constinit const OpDef op_pad = {
     .cpu = pad_cpu,
     .rows_of = pad_rows,
     .cost = internal::copy_cost,
+    .channels_last = channels_last,
     .family = "Shapes",
 };
 
@@ -123,6 +134,7 @@ constinit const OpDef op_pad_grad = {
     .cpu = pad_grad_cpu,
     .rows_of = pad_rows,
     .cost = internal::copy_cost,
+    .channels_last = channels_last,
     .family = "Shapes",
 };
 

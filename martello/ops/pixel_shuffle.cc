@@ -1,6 +1,7 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/pixel_shuffle.h>
 
 namespace martello {
@@ -66,6 +67,7 @@ constinit const OpDef op_pixel_shuffle = {
     .cpu = pixel_shuffle_cpu,
     .rows = Rows::same,
     .cost = internal::copy_cost,
+    .channels_last = internal::images_with_channels_last<PixelShuffleAttrs>,
     .family = "Images",
 };
 
@@ -81,6 +83,7 @@ constinit const OpDef op_pixel_unshuffle = {
     .cpu = pixel_unshuffle_cpu,
     .rows = Rows::same,
     .cost = internal::copy_cost,
+    .channels_last = internal::images_with_channels_last<PixelShuffleAttrs>,
     .family = "Images",
 };
 

@@ -1,6 +1,7 @@
 #include <martello/ops/broadcast.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/extents.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/internal/pool_shape.h>
 #include <martello/ops/shape.h>
 
@@ -125,6 +126,15 @@ TensorList avg_pool_grad_gradient(const GradContext& c) {
   return d;
 }
 
+// Of the two gradients.
+std::optional<ChannelsLast> gradient_with_channels_last(std::span<const TensorSpec> in, const Attrs& attrs,
+                                                        std::vector<int> images) {
+  PoolGradAttrs a = attrs.get<PoolGradAttrs>();
+  if (a.pool.data_format == DataFormat::nhwc || in[0].shape.rank() != 4) return std::nullopt;
+  a.pool.data_format = DataFormat::nhwc;
+  return ChannelsLast{.attrs = Attrs(a), .inputs = std::move(images), .outputs = {0}};
+}
+
 Cost pool_cost(std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs& attrs) {
   Cost cost = elementwise_cost(in, out, attrs);
   cost.flops = 9 * cost.bytes / static_cast<double>(size_of(out[0].dtype));
@@ -144,6 +154,12 @@ constinit const OpDef op_max_pool = {
     .cpu = max_pool_cpu,
     .rows = Rows::same,
     .cost = pool_cost,
+    .channels_last =
+        [](std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs& attrs) {
+          auto last = internal::images_with_channels_last<PoolAttrs>(in, out, attrs);
+          if (last) last->outputs = {0, 1};
+          return last;
+        },
     .family = "Convolution and pooling",
 };
 
@@ -158,6 +174,7 @@ constinit const OpDef op_max_pool_take = {
     .cpu = max_pool_take_cpu,
     .rows = Rows::same,
     .cost = pool_cost,
+    .channels_last = internal::gradients_with_channels_last<PoolAttrs, 1>,
     .family = "Convolution and pooling",
 };
 
@@ -172,6 +189,10 @@ constinit const OpDef op_max_pool_grad = {
     .cpu = max_pool_grad_cpu,
     .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input < 2); },
     .cost = pool_cost,
+    .channels_last =
+        [](std::span<const TensorSpec> in, std::span<const TensorSpec>, const Attrs& attrs) {
+          return gradient_with_channels_last(in, attrs, {0, 1});
+        },
     .family = "Convolution and pooling",
 };
 
@@ -191,6 +212,7 @@ constinit const OpDef op_avg_pool = {
     .cpu = avg_pool_cpu,
     .rows = Rows::same,
     .cost = pool_cost,
+    .channels_last = internal::images_with_channels_last<PoolAttrs>,
     .family = "Convolution and pooling",
 };
 
@@ -205,6 +227,8 @@ constinit const OpDef op_avg_pool_grad = {
     .cpu = avg_pool_grad_cpu,
     .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input < 1); },
     .cost = pool_cost,
+    .channels_last = [](std::span<const TensorSpec> in, std::span<const TensorSpec>,
+                        const Attrs& attrs) { return gradient_with_channels_last(in, attrs, {0}); },
     .family = "Convolution and pooling",
 };
 

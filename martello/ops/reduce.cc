@@ -2,6 +2,7 @@
 #include <martello/ops/cast.h>
 #include <martello/ops/compare.h>
 #include <martello/ops/identity.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/like.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/reshape.h>
@@ -90,6 +91,20 @@ TensorList product_of_others_gradient(const GradContext& c) {
   return {(sum - all) / c.input(0)};
 }
 
+// What is left without keep_dims must come in the same order.
+std::optional<ChannelsLast> channels_last(std::span<const TensorSpec> in, std::span<const TensorSpec>,
+                                          const Attrs& attrs) {
+  if (in[0].shape.rank() != 4) return std::nullopt;
+  ReduceAttrs a = attrs.get<ReduceAttrs>();
+  const auto marked = internal::marked_axes(a.axes, 4);
+  const bool keeps_order = marked[1] || (marked[2] && marked[3]);
+  if (!a.keep_dims && !keeps_order) return std::nullopt;
+  for (int& axis : a.axes.values()) axis = internal::axis_with_channels_last(axis);
+  ChannelsLast last{.attrs = Attrs(a), .inputs = {0}};
+  if (a.keep_dims) last.outputs = {0};
+  return last;
+}
+
 }  // namespace
 
 #define MARTELLO_REDUCE(f, formula, dtypes, f_gradient)                                                     \
@@ -104,6 +119,7 @@ TensorList product_of_others_gradient(const GradContext& c) {
       .cpu = f##_cpu,                                                                                       \
       .rows_of = internal::reduce_rows,                                                                     \
       .cost = elementwise_cost,                                                                             \
+      .channels_last = channels_last,                                                                       \
       .family = "Reductions",                                                                               \
   };                                                                                                        \
   Tensor f(Operand x, ReduceAttrs attrs, Name name) { return add_op(op_##f, {x}, std::move(attrs), name); } \

@@ -1,6 +1,7 @@
 #include <martello/base/error.h>
 #include <martello/ops/broadcast.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/resize.h>
 #include <martello/ops/shape.h>
 #include <martello/ops/slice.h>
@@ -75,6 +76,7 @@ constinit const OpDef op_resize = {
     .cpu = resize_cpu,
     .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input == 0); },
     .cost = resize_cost,
+    .channels_last = internal::images_with_channels_last<ResizeAttrs>,
     .family = "Images",
 };
 
@@ -94,6 +96,7 @@ constinit const OpDef op_resize_grad = {
     .cpu = resize_grad_cpu,
     .rows_of = [](const ShapeContext&, size_t input) { return internal::same_if(input == 0); },
     .cost = resize_cost,
+    .channels_last = internal::images_with_channels_last<ResizeAttrs>,
     .family = "Images",
 };
 

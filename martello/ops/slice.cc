@@ -1,6 +1,7 @@
 #include <martello/base/error.h>
 #include <martello/ops/dims.h>
 #include <martello/ops/gather.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/internal/slice_range.h>
 #include <martello/ops/reshape.h>
 #include <martello/ops/shape.h>
@@ -122,6 +123,16 @@ TensorList gradient_of_slice(const GradContext& c, const StridedSliceAttrs& a) {
   return TensorList{strided_slice_grad(c.grad(0), a, unsliced_extents(c.input(0), a))};
 }
 
+// With a number for each of four axes.
+StridedSliceAttrs strided_with_channels_last(StridedSliceAttrs a) {
+  a.stride.resize(a.begin.size(), 1);
+  a.begin.resize(4, 0);
+  a.end.resize(4, kEnd);
+  a.stride.resize(4, 1);
+  for (auto* list : {&a.begin, &a.end, &a.stride}) *list = internal::with_channels_last(*list);
+  return a;
+}
+
 }  // namespace
 
 constinit const OpDef op_slice = {
@@ -137,6 +148,13 @@ constinit const OpDef op_slice = {
     .rows_of = [](const ShapeContext& c,
                   size_t) { return same_if(is_whole(internal::as_strided(c.attrs<SliceAttrs>()), 0)); },
     .cost = internal::copy_cost,
+    .channels_last =
+        [](std::span<const TensorSpec> in, std::span<const TensorSpec>, const Attrs& attrs) {
+          if (in[0].shape.rank() != 4) return std::optional<ChannelsLast>();
+          SliceAttrs a = attrs.get<SliceAttrs>();
+          for (auto* list : {&a.begin, &a.size}) *list = internal::with_channels_last(*list);
+          return std::optional(ChannelsLast{.attrs = Attrs(a), .inputs = {0}, .outputs = {0}});
+        },
     .family = "Shapes",
 };
 
@@ -152,6 +170,12 @@ constinit const OpDef op_strided_slice = {
     .value = [](const ShapeContext& c) { return sliced_elements(c, c.attrs<StridedSliceAttrs>()); },
     .rows_of = [](const ShapeContext& c, size_t) { return same_if(is_whole(c.attrs<StridedSliceAttrs>(), 0)); },
     .cost = internal::copy_cost,
+    .channels_last =
+        [](std::span<const TensorSpec> in, std::span<const TensorSpec>, const Attrs& attrs) {
+          if (in[0].shape.rank() != 4) return std::optional<ChannelsLast>();
+          const auto a = strided_with_channels_last(attrs.get<StridedSliceAttrs>());
+          return std::optional(ChannelsLast{.attrs = Attrs(a), .inputs = {0}, .outputs = {0}});
+        },
     .family = "Shapes",
 };
 
@@ -174,6 +198,13 @@ constinit const OpDef op_strided_slice_grad = {
     .rows_of = [](const ShapeContext& c,
                   size_t input) { return same_if(input == 0 && is_whole(c.attrs<StridedSliceGradAttrs>().slice, 0)); },
     .cost = internal::copy_cost,
+    .channels_last =
+        [](std::span<const TensorSpec> in, std::span<const TensorSpec> out, const Attrs& attrs) {
+          if (in[0].shape.rank() != 4) return std::optional<ChannelsLast>();
+          const StridedSliceGradAttrs a{strided_with_channels_last(attrs.get<StridedSliceGradAttrs>().slice),
+                                        internal::with_channels_last(out[0].shape)};
+          return std::optional(ChannelsLast{.attrs = Attrs(a), .inputs = {0}, .outputs = {0}, .sizes = 1});
+        },
     .family = "Shapes",
 };
 

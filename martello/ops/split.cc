@@ -2,6 +2,7 @@
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
 #include <martello/ops/dims.h>
+#include <martello/ops/internal/channels_last.h>
 #include <martello/ops/like.h>
 #include <martello/ops/split.h>
 
@@ -68,6 +69,21 @@ TensorList split_gradient(const GradContext& c) {
   return dx;
 }
 
+std::optional<ChannelsLast> channels_last(std::span<const TensorSpec> in, std::span<const TensorSpec> out,
+                                          const Attrs& attrs) {
+  if (in[0].shape.rank() != 4) return std::nullopt;
+  SplitAttrs a = attrs.get<SplitAttrs>();
+  const int axis = normalized_axis(a.axis, 4);
+  a.axis = internal::axis_with_channels_last(axis);
+  a.pieces = 0;
+  std::vector<int64_t> sizes;
+  for (const TensorSpec& piece : out) sizes.push_back(piece.shape[axis]);
+  a.sizes = Shape(sizes);
+  ChannelsLast last{.attrs = Attrs(a), .inputs = {0}, .sizes = 1};
+  for (size_t i = 0; i < out.size(); ++i) last.outputs.push_back(static_cast<int>(i));
+  return last;
+}
+
 }  // namespace
 
 constinit const OpDef op_split = {
@@ -87,6 +103,7 @@ constinit const OpDef op_split = {
           return internal::same_if(input == 0 && c.check_axis(0, c.attrs<SplitAttrs>().axis) > 0);
         },
     .cost = internal::copy_cost,
+    .channels_last = channels_last,
     .family = "Shapes",
 };
 

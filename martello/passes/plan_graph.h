@@ -59,8 +59,8 @@ struct GraphPass {
   bool (*run)(PlanGraph&);
 };
 
-// In the order in which they run: prune, fold_constants, simplify, cse, recompute, lower_precision, fuse,
-// assign_layout, place.
+// In the order in which they run: prune, fold_constants, simplify, channels_last, cse, recompute, lower_precision,
+// fuse, assign_layout, place.
 std::span<const GraphPass> all_passes();
 
 struct PassRun {
@@ -74,6 +74,7 @@ std::vector<PassRun> run_passes(PlanGraph& plan, const std::vector<std::string>&
 bool prune(PlanGraph& plan);            // nodes that no fetch or target needs => nothing
 bool fold_constants(PlanGraph& plan);   // op(constants) => constant;  shape(x) => constant
 bool simplify(PlanGraph& plan);         // x + 0 => x;  transpose(transpose(x)) => x ...
+bool channels_last(PlanGraph& plan);    // conv2d(x) {nchw} => conv2d(transpose(x)), and all that follows stays turned
 bool cse(PlanGraph& plan);              // op(x), op(x) => one of them
 bool recompute(PlanGraph& plan);        // a cheap value kept for gradients => computed again for them (RecomputeScope)
 bool lower_precision(PlanGraph& plan);  // matmul(a, b) => matmul(cast(a), cast(b)), when the plan asks for bf16

@@ -12,9 +12,16 @@ namespace {
 
 // A chain that simplify leaves dead is pruned before fuse looks at users. cse would undo recompute.
 constexpr GraphPass kPasses[] = {
-    {"prune", prune}, {"fold_constants", fold_constants}, {"simplify", simplify},
-    {"cse", cse},     {"recompute", recompute},           {"lower_precision", lower_precision},
-    {"fuse", fuse},   {"assign_layout", assign_layout},   {"place", place},
+    {"prune", prune},
+    {"fold_constants", fold_constants},
+    {"simplify", simplify},
+    {"channels_last", channels_last},
+    {"cse", cse},
+    {"recompute", recompute},
+    {"lower_precision", lower_precision},
+    {"fuse", fuse},
+    {"assign_layout", assign_layout},
+    {"place", place},
 };
 
 bool should_verify() {

@@ -1,5 +1,5 @@
-#include <martello/passes/internal/fold.h>
 #include <martello/passes/internal/pass_test.h>
+#include <martello/passes/internal/run_plan.h>
 
 #include <martello/graph/scopes.h>
 #include <martello/kernel/cpu/isa.h>
@@ -33,21 +33,6 @@ namespace martello {
 namespace {
 
 using namespace testing;
-
-HostTensors run_plan(const PlanGraph& plan, const std::map<std::string, HostTensor>& feeds) {
-  std::map<const OpNode*, HostTensors> values;
-  for (OpNode* node : topological_order(plan.impl())) {
-    HostTensors inputs;
-    for (const Tensor& t : node->inputs) inputs.push_back(values[t.node()][static_cast<size_t>(t.index())]);
-    if (node->def == &op_placeholder) values[node] = {feeds.at(node->name)};
-    else if (node->def == &op_constant) values[node] = {node->attrs.get<ConstantAttrs>().value};
-    else if (node->def->is_alias) values[node] = {inputs[0].reshaped(node->outputs[0].shape)};
-    else values[node] = internal::run_on_cpu(*node, inputs);
-  }
-  HostTensors fetched;
-  for (const Tensor& t : plan.fetches) fetched.push_back(values[t.node()][static_cast<size_t>(t.index())]);
-  return fetched;
-}
 
 // Grows a graph at random: values of a few shapes, ops that passes look for.
 class RandomGraph {
