@@ -127,8 +127,8 @@ void fold(PlanGraph& plan, OpNode& norm, const Product& product) {
 
 bool can_fold(const OpNode& norm) {
   const auto is_known = [](const Tensor& t) { return find_constant(t) != nullptr; };
-  const bool is_plain = norm.def == &op_batch_norm_inference && !norm.attrs.get<BatchNormAttrs>().relu &&
-                        !norm.attrs.get<BatchNormAttrs>().narrow;
+  const bool is_plain = norm.def == &op_batch_norm_inference && norm.inputs.size() == 5 &&
+                        !norm.attrs.get<BatchNormAttrs>().relu && !norm.attrs.get<BatchNormAttrs>().narrow;
   return is_plain && std::all_of(norm.inputs.begin() + 1, norm.inputs.end(), is_known);
 }
 
