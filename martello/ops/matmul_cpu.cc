@@ -190,6 +190,8 @@ Kernel library_kernel(const KernelPlan& plan, const MatmulSizes& sizes, const Ma
   return Kernel::with_bind(bind).scratch(scratch).implementation(whole.implementation());
 }
 
+constexpr char kOwn[] = "own";  // the names of our loops begin so
+
 // y is f32, its factors are too or bf16. The best by fixed rules first.
 std::vector<KernelCandidate> f32_candidates(const KernelPlan& plan, const MatmulSizes& sizes,
                                             const MatmulFlags& flags) {
@@ -201,7 +203,7 @@ std::vector<KernelCandidate> f32_candidates(const KernelPlan& plan, const Matmul
       return library_kernel(plan, sizes, flags, UprightA(sizes, size_of(plan.in[0].dtype), is_upright));
     };
   };
-  std::vector<KernelCandidate> list{{"own", own}};
+  std::vector<KernelCandidate> list{{kOwn, own}};
   if (!has_library || is_empty) return list;
   const bool is_upright = UprightA::is_faster(sizes, flags);
   list.push_back({is_upright ? "oneDNN over an upright a" : "oneDNN", library(is_upright)});
@@ -245,6 +247,12 @@ Kernel internal::plan_matmul(const KernelPlan& plan, const MatmulFlags& flags) {
   }
   MARTELLO_ASSERT(false, plan.op.where(), plan.out[0].dtype, " passed the shape function.");
   return Kernel();
+}
+
+bool internal::is_own_product(const KernelPlan& plan, const MatmulFlags& flags) {
+  if (plan.out[0].dtype != f32) return true;
+  const auto list = f32_candidates(plan, MatmulSizes(plan, flags), flags);
+  return list[choose_candidate(plan, list)].name.starts_with(kOwn);
 }
 
 Kernel internal::plan_product_by_rules(const KernelPlan& plan, const MatmulFlags& flags) {

@@ -3,8 +3,8 @@
 //   %y = batch_norm_training(%x, ...)  %s = add(%y, %r)  %z = relu(%s)   =>  batch_norm_training(%x, ..., %r) {relu}
 //   %y = linear(%x, %w, %b)            %s = add(%y, %r)                  =>  linear(%x, %w, %b, %r)
 //   %y = conv2d(%x, %w)                %s = add(%y, %r)                  =>  conv2d(%x, %w, %r)
-// The library's kernels take longer by their own sums than another pass over the result does, and its convolutions have
-// other bits with them: these are left as they are.
+// Only where our loops make the result: the library's kernels take longer by their own sums than another pass over the
+// result does, and its convolutions have other bits with them.
 #include <martello/graph/core_ops.h>
 #include <martello/ops/activation.h>
 #include <martello/ops/batch_norm.h>
@@ -13,9 +13,12 @@
 #include <martello/ops/internal/conv_library.h>
 #include <martello/ops/internal/conv_product.h>
 #include <martello/ops/internal/conv_winograd.h>
+#include <martello/ops/internal/matmul_plan.h>
 #include <martello/ops/matmul.h>
 #include <martello/passes/internal/fuse.h>
 #include <martello/passes/internal/node_plan.h>
+
+#include <algorithm>
 
 namespace martello::internal {
 namespace {
@@ -24,11 +27,17 @@ bool norm_takes(const OpNode& norm, size_t inputs) {
   return norm.inputs.size() == inputs && !norm.attrs.get<BatchNormAttrs>().relu;
 }
 
-bool matmul_takes(const OpNode& node) { return node.inputs.size() == 2 && !node.attrs.get<MatmulAttrs>().transpose_a; }
+bool matmul_takes(const OpNode& node, int threads) {
+  const auto& a = node.attrs.get<MatmulAttrs>();
+  return node.inputs.size() == 2 && !a.transpose_a && NodePlan::is_known(node) &&
+         is_own_product(NodePlan(node, threads).kernel_plan(), {.transpose_b = a.transpose_b});
+}
 
-bool linear_takes(const OpNode& node) {
+bool linear_takes(const OpNode& node, int threads) {
   const auto& a = node.attrs.get<LinearAttrs>();
-  return node.inputs.size() == 3 && !a.transpose_x && a.activation == LinearActivation::none;
+  return node.inputs.size() == 3 && !a.transpose_x && a.activation == LinearActivation::none &&
+         NodePlan::is_known(node) &&
+         is_own_product(NodePlan(node, threads).kernel_plan(), {.transpose_b = a.transpose_w, .has_bias = true});
 }
 
 bool conv_takes(const OpNode& node, int threads) {
@@ -46,8 +55,8 @@ bool conv_takes(const OpNode& node, int threads) {
 bool takes_addend(const OpNode& node, int threads) {
   if (node.def == &op_batch_norm_training) return norm_takes(node, 3);
   if (node.def == &op_batch_norm_inference) return norm_takes(node, 5);
-  if (node.def == &op_matmul) return matmul_takes(node);
-  if (node.def == &op_linear) return linear_takes(node);
+  if (node.def == &op_matmul) return matmul_takes(node, threads);
+  if (node.def == &op_linear) return linear_takes(node, threads);
   return node.def == &op_conv2d && conv_takes(node, threads);
 }
 
@@ -95,14 +104,26 @@ class SumPass {
     OpNode& node = *sum.node();
     const bool is_alike = sum.index() == 0 && addend.shape() == sum.shape() && sum.shape().is_known() &&
                           addend.dtype() == sum.dtype() && is_floating(sum.dtype());
-    if (!is_alike || has_dynamic_rows(sum) || has_dynamic_rows(addend) || is_chain(addend)) return false;
-    if (context_.find_follower(node, op_add) != &add || !takes_addend(node, plan_.threads)) return false;
+    if (!is_alike || has_dynamic_rows(addend) || depends_on_rows(node) || is_chain(addend)) return false;
+    if (comes_later(node, addend) || context_.find_follower(node, op_add) != &add) return false;
+    if (!takes_addend(node, plan_.threads)) return false;
     node.inputs.push_back(addend);
     OpNode* relu = context_.find_follower(add, op_relu);
     if (relu && !take_relu(node)) relu = nullptr;
     plan_.impl().infer(node);
     forwarding_.set((relu ? *relu : add).output(0), node.output(0));
     return true;
+  }
+
+  static bool depends_on_rows(const OpNode& node) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), has_dynamic_rows);
+  }
+
+  // A read that control edges put into a later stage, with which the node and all that follows from its other outputs
+  // would go; or a value of another device, for which the node does not wait now.
+  bool comes_later(const OpNode& node, Tensor addend) const {
+    const OpNode& other = *addend.node();
+    return (context_.is_staged(other) && !context_.is_staged(node)) || other.device != node.device;
   }
 
   // An element-wise value that nothing else needs is computed together with the sum.

@@ -65,6 +65,50 @@ TEST(fuse_sums, leaves_convolutions_of_the_library_alone) {
               {"s"});
 }
 
+// A product of the library is followed by a pass of ours anyway, which a chain makes with all that comes after the sum.
+TEST(fuse_sums, leaves_products_of_the_library_alone) {
+  const std::string in = R"(
+    %x = placeholder() {shape=[256, 256]}
+    %w = placeholder() {shape=[256, 256]}
+    %r = placeholder() {shape=[256, 256]}
+    %b = placeholder() {shape=[256]}
+)";
+  expect_kept(fuse_sums, in + "%m = matmul(%x, %w)  %s = add(%m, %r)  %y = tanh(%s)", {"y", "b"});
+  expect_kept(fuse_sums, in + "%m = linear(%x, %w, %b)  %s = add(%m, %r)  %y = tanh(%s)", {"y"});
+}
+
+// With an addend a product has no rows that depend on data, neither in its result nor in its sums.
+TEST(fuse_sums, leave_rows_that_depend_on_data_alone) {
+  const std::string in = R"(
+    %a = placeholder() {shape=[4, 3]}
+    %x = placeholder() {shape=[3, 5]}
+    %c = placeholder() {dtype=bool, shape=[3]}
+    %k = boolean_mask(%x, %c)
+)";
+  expect_kept(fuse_sums, in + "%r = placeholder() {shape=[4, 5]}  %m = matmul(%a, %k)  %s = add(%m, %r)", {"s"});
+  expect_kept(fuse_sums,
+              in + "%r = placeholder() {shape=[3, 4]}  %w = placeholder() {shape=[5, 4]}  %m = matmul(%k, %w)  "
+                   "%s = add(%m, %r)",
+              {"s", "a"});
+}
+
+// The batch norm's statistics would have to wait for the read.
+TEST(fuse_sums, leave_values_of_a_later_stage_alone) {
+  const std::string v = "%v = variable() {shape=[4, 16, 16, 32]}  %r = read_variable(%v)  ";
+  const std::string x = "%x = placeholder() {shape=[4, 16, 16, 32]}  %g = placeholder() {shape=[32]}  ";
+  expect_kept(fuse_sums, x + v + "%n = batch_norm_training(%x, %g, %g)  %s = add(%n, %r)  %z = negative(%s)",
+              {"z", "n:1"});
+}
+
+// Two devices work side by side until the sum.
+TEST(fuse_sums, leave_values_of_another_device_alone) {
+  expect_kept(fuse_sums,
+              kInputs +
+                  "%t = max_pool(%r) {size_h=1, size_w=1} on(\"cpu:1\")  "
+                  "%n = batch_norm_training(%x, %g, %b)  %s = add(%n, %t)",
+              {"s"});
+}
+
 // The later of two terms has the other one when it runs; a convolution waits for it, a batch norm cannot always.
 TEST(fuse_sums, choose_the_term_that_takes_the_other) {
   const std::string m = "%m = batch_norm_training(%r, %b, %g)  ", n = "%n = batch_norm_training(%x, %g, %b)  ";

@@ -49,6 +49,8 @@ onednn::Primitive library_matmul(const KernelPlan& plan, const MatmulSizes& size
 
 // The kernel of matmul and linear.
 Kernel plan_matmul(const KernelPlan& plan, const MatmulFlags& flags);
+// Whether loops of our own are chosen for it.
+bool is_own_product(const KernelPlan& plan, const MatmulFlags& flags);
 // A product of f32 within the kernel of another op: `plan` has its factors and result, and nobody chooses.
 Kernel plan_product_by_rules(const KernelPlan& plan, const MatmulFlags& flags);
 
