@@ -147,7 +147,7 @@ struct OpDef {
   // none where it has no such kernel or would gain nothing. An op without the function always computes in f32.
   std::optional<Attrs> (*widened)(const KernelPlan& plan) = nullptr;
   // The attributes with which output 0 is written as bf16, rounded as `cast` does; none where it cannot be.
-  std::optional<Attrs> (*narrowed)(const Attrs&) = nullptr;
+  std::optional<Attrs> (*narrowed)(const KernelPlan& plan) = nullptr;
   // None where the node is not about images with channels first. The results are the same up to rounding.
   std::optional<ChannelsLast> (*channels_last)(std::span<const TensorSpec> in, std::span<const TensorSpec> out,
                                                const Attrs&) = nullptr;

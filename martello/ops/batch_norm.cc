@@ -76,8 +76,8 @@ void check_not_widened(const ShapeContext& c) {
   MARTELLO_CHECK(!c.attrs<BatchNormAttrs>().widen, c.where(), "has no kernel with widen. Use cast() before it.");
 }
 
-std::optional<Attrs> narrowed(const Attrs& attrs) {
-  BatchNormAttrs a = attrs.get<BatchNormAttrs>();
+std::optional<Attrs> narrowed(const KernelPlan& plan) {
+  BatchNormAttrs a = plan.attrs<BatchNormAttrs>();
   if (a.data_format != DataFormat::nhwc) return std::nullopt;
   a.narrow = true;
   return Attrs(a);

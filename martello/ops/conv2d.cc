@@ -42,9 +42,9 @@ Tensor bias_gradient(Tensor dy, const Conv2DAttrs& a) {
 // y = conv(x, w) + b; relu: dz = dy where y > 0, else 0
 TensorList conv2d_gradient(const GradContext& c) {
   check_as_built(c);
-  const bool has_bias = c.inputs.size() > 2 && c.input(2).rank() != 4;
-  internal::check_no_addend(c, has_bias ? 3 : 2);
   const auto& a = c.attrs<ConvOpAttrs>();
+  const bool has_bias = c.inputs.size() > 2 && c.input(2).rank() == 1;
+  internal::check_no_addend(c, has_bias ? 3 : 2);
   Tensor dz = c.grad(0);
   if (a.activation == LinearActivation::relu) dz = where(c.output(0) > 0, dz, 0.0);
   std::vector<Tensor> list(c.inputs.size());
@@ -95,9 +95,9 @@ std::optional<Attrs> widened(const KernelPlan& plan) {
   return has_it ? std::optional(Attrs(attrs)) : std::nullopt;
 }
 
-std::optional<Attrs> narrowed(const Attrs& attrs) {
-  ConvOpAttrs a = attrs.get<ConvOpAttrs>();
-  if (!a.widen || a.activation != LinearActivation::none) return std::nullopt;
+std::optional<Attrs> narrowed(const KernelPlan& plan) {
+  ConvOpAttrs a = plan.attrs<ConvOpAttrs>();
+  if (!a.widen || internal::conv2d_task(plan.in, a.activation).has_end()) return std::nullopt;
   a.narrow = true;
   return Attrs(a);
 }
@@ -110,8 +110,10 @@ std::optional<ChannelsLast> channels_last(std::span<const TensorSpec> in, std::s
   if (a.conv.data_format == DataFormat::nhwc || a.packing.is_packed()) return std::nullopt;
   a.conv.data_format = DataFormat::nhwc;
   ChannelsLast last{.inputs = {0}, .outputs = {0}, .gains = in[0].dtype == f32};
-  if (direction == ConvDirection::forward && in.size() > 2 && in.back().shape.rank() == 4)
-    last.inputs.push_back(static_cast<int>(in.size()) - 1);
+  if (direction == ConvDirection::forward) {
+    const auto task = internal::conv2d_task(in, a.activation);
+    if (task.has_addend) last.inputs.push_back(task.addend());
+  }
   if (direction == ConvDirection::grad_kernel) last.inputs.push_back(1), last.outputs.clear();
   if (direction == ConvDirection::grad_input) a.shape = internal::with_channels_last(out[0].shape);
   if (direction == ConvDirection::grad_kernel) a.shape = out[0].shape;

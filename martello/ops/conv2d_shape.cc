@@ -57,8 +57,8 @@ std::vector<TensorSpec> conv2d_shape(const ShapeContext& c) {
   const ConvTask task = conv2d_task(c.in, a.activation);
   check_bias(c, task, problem.out_channels);
   check_addend(c, static_cast<size_t>(task.addend()), problem.y_shape(), result_dtype(c));
-  MARTELLO_CHECK(!a.narrow || (a.widen && a.activation == LinearActivation::none), c.where(),
-                 "narrow comes with widen and without an activation. Use cast() after it.");
+  MARTELLO_CHECK(!a.narrow || (a.widen && !task.has_end()), c.where(),
+                 "narrow comes with widen and without a bias, an addend or an activation. Use cast() after it.");
   return {{.shape = problem.y_shape(), .dtype = a.narrow ? bf16 : result_dtype(c)}};
 }
 

@@ -1,9 +1,9 @@
 // What is done to each number of a result as it is written:
-//   %y = batch_norm_training(%x, ...)  %r = relu(%y)                             =>  batch_norm_training(%x, ...)
-//   {relu} %g = relu_grad(%r, %dy)  %dx = batch_norm_training_grad(%x, ..., %g)         =>  ..._grad(%x, ..., %dy)
-//   {relu} %y = batch_norm_training(%x, ...)  %p = cast(%y) {dtype=bf16}                =>  batch_norm_training(...)
-//   {narrow}, and a convolution of bf16 likewise
-//   %y = conv2d(%x, %w, %b)  %p = max_pool(%y)                                   =>  conv2d_max_pool(%x, %w, %b)
+//   %y = batch_norm_training(%x, ...)  %r = relu(%y)             =>  batch_norm_training(%x, ...) {relu}
+//   %g = relu_grad(%r, %dy)  %d = batch_norm_training_grad(%g)   =>  batch_norm_training_grad(%dy) {relu}
+//   %y = batch_norm_training(%x, ...)  %p = cast(%y) {bf16}      =>  batch_norm_training(%x, ...) {narrow}
+//   %y = conv2d(%x, %w) {widen}  %p = cast(%y) {bf16}            =>  conv2d(%x, %w) {widen, narrow}
+//   %y = conv2d(%x, %w, %b)  %p = max_pool(%y)                   =>  conv2d_max_pool(%x, %w, %b)
 #include <martello/ops/activation.h>
 #include <martello/ops/batch_norm.h>
 #include <martello/ops/cast.h>
@@ -18,7 +18,11 @@
 namespace martello::internal {
 namespace {
 
-bool is_norm(const OpNode& node) { return node.def == &op_batch_norm_training || node.def == &op_batch_norm_inference; }
+// Without an addend.
+bool is_norm(const OpNode& node) {
+  return (node.def == &op_batch_norm_training && node.inputs.size() == 3) ||
+         (node.def == &op_batch_norm_inference && node.inputs.size() == 5);
+}
 
 // Whether `grad` is the gradient of this node: the same x, gamma, beta, mean and variance.
 bool is_gradient_of(const OpNode& grad, OpNode& norm) {
@@ -124,7 +128,7 @@ bool fuse_rounding(PlanGraph& plan) {
     if (!node->def->narrowed || node->outputs[0].dtype != f32) continue;
     OpNode* cast = context.find_follower(*node, op_cast);
     if (!cast || cast->outputs[0].dtype != bf16) continue;
-    auto attrs = node->def->narrowed(node->attrs);
+    auto attrs = node->def->narrowed(NodePlan(*node, plan.threads).kernel_plan());
     if (!attrs) continue;
     node->attrs = std::move(*attrs);
     plan.impl().infer(*node);

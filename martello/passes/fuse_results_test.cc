@@ -118,6 +118,30 @@ TEST(fuse_rounding, keeps_what_others_need_and_what_it_cannot_round) {
   expect_kept(internal::fuse_rounding, kInputs + "%n = max_pool(%x)  %p = cast(%n) {dtype=bf16}", {"p"});
 }
 
+TEST(fuse_rounding, takes_convolutions_with_nothing_after_their_sums) {
+  const std::string in = R"(
+    %x = placeholder() {dtype=bf16, shape=[4, 6, 6, 16]}
+    %w = placeholder() {dtype=bf16, shape=[3, 3, 16, 16]}
+    %b = placeholder() {shape=[16]}
+)";
+  EXPECT_EQ(text_after(internal::fuse_rounding,
+                       in + "%c = conv2d(%x, %w) {widen=true}  %p = cast(%c) {dtype=bf16}  %z = cast(%p)", {"z", "b"}),
+            same_text(in + "%c = conv2d(%x, %w) {widen=true, narrow=true}  %z = cast(%c)", {"z", "b"}));
+  expect_kept(internal::fuse_rounding,
+              in + "%c = conv2d(%x, %w, %b) {widen=true}  %p = cast(%c) {dtype=bf16}  %z = cast(%p)", {"z"});
+}
+
+// The gradient would find y without what was added to it.
+TEST(fuse_relu, leaves_a_batch_norm_with_an_addend_alone) {
+  expect_kept(internal::fuse_relu, kInputs + R"(
+    %dy = placeholder() {shape=[4, 6, 6, 8]}
+    %n = batch_norm_inference(%x, %g, %b, %b, %g, %dy)
+    %y = relu(%n)
+    %s = relu_grad(%y, %dy)
+    %d = batch_norm_inference_grad(%x, %g, %b, %b, %g, %s))",
+              {"d", "y"});
+}
+
 TEST(fuse_rounding, follows_relu) {
   PlanGraph plan = parse_plan(kInputs + R"(
     %n = batch_norm_training(%x, %g, %b)

@@ -78,7 +78,7 @@ bool channels_last(PlanGraph& plan);    // conv2d(x) {nchw} => conv2d(transpose(
 bool cse(PlanGraph& plan);              // op(x), op(x) => one of them
 bool recompute(PlanGraph& plan);        // a cheap value kept for gradients => computed again for them (RecomputeScope)
 bool lower_precision(PlanGraph& plan);  // matmul(a, b) => matmul(cast(a), cast(b)), when the plan asks for bf16
-bool fuse(PlanGraph& plan);             // chains of element-wise ops, bias, relu and rounding with what they follow
+bool fuse(PlanGraph& plan);             // element-wise chains; bias, sum, relu, rounding, pooling with what they follow
 bool assign_layout(PlanGraph& plan);    // conv2d(x, w) => conv2d(x, reorder(w)), in the layout the library wants
 bool place(PlanGraph& plan);            // a device for every node;  x on A used on B => copy on B
 

@@ -151,6 +151,23 @@ TEST_F(PrecisionConvTest, casts_no_activation_by_itself) {
   EXPECT_EQ(casts, 2);
 }
 
+// Its result is not rounded before the bias is added, whoever adds it.
+TEST_F(PrecisionConvTest, batch_norm_reads_a_convolution_with_a_bias) {
+  for (const int64_t window : {1, 3}) {
+    const GraphScope scope;
+    const Tensor x = placeholder({4, kSize, kSize, 32}, f32, "x");
+    const auto w = get_variable("W", {.shape = {window, window, 32, 64}, .initializer = he_normal()});
+    const auto bias = get_variable("b", {.shape = {64}, .initializer = he_normal()});
+    const Tensor y = norm("n", conv2d(x, w) + bias);
+    HostTensor image(x.shape(), f32);
+    for (int64_t i = 0; i < image.num_elements(); ++i) image.set(i, static_cast<double>(i * 37 % 101) / 50 - 1);
+    const auto value = [&](std::vector<std::string> disabled) {
+      return Session(scope.graph(), {.disabled_passes = std::move(disabled), .precision = kBf16}).eval(y, {{x, image}});
+    };
+    EXPECT_TRUE(value({}).same_bits(value({"fuse"}))) << window;
+  }
+}
+
 // A plan that writes nothing keeps the rounded kernel until the variable changes.
 TEST_F(PrecisionConvTest, keeps_rounded_kernels_as_derived_forms) {
   const GraphScope scope;

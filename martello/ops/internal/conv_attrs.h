@@ -17,6 +17,7 @@ struct ConvTask {
   bool has_bias = false, has_addend = false, relu = false;
   int addend() const { return has_bias ? 3 : 2; }
   int inputs() const { return addend() + has_addend; }
+  bool has_end() const { return has_bias || has_addend || relu; }
 };
 // Of conv2d with these inputs: a bias has one dimension, an addend four.
 ConvTask conv2d_task(std::span<const TensorSpec> in, LinearActivation activation);
@@ -45,7 +46,7 @@ struct ConvOpAttrs {
   LinearActivation activation = LinearActivation::none;  // of conv2d, after the bias
   KernelPacking packing = {};
   bool widen = false;   // inputs 0 and 1 are bf16; bias, sums and result f32
-  bool narrow = false;  // of conv2d with `widen`, without activation: the result is rounded to bf16
+  bool narrow = false;  // of conv2d with `widen` and nothing after its sums: the result is rounded to bf16
   bool operator==(const ConvOpAttrs&) const = default;
   static void fields(auto& self, auto&& f) {
     Conv2DAttrs::fields(self.conv, f);
