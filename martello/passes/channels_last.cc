@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace martello {
 namespace {
@@ -31,9 +32,9 @@ bool lies_alike(const Shape& first) { return first[1] == 1 || first[2] * first[3
 class ChannelsLastPass {
  public:
   explicit ChannelsLastPass(PlanGraph& plan) : plan_(plan), rewrite_(plan) {
-    for (const Operation& target : plan.targets) is_pinned_[target.node()] = true;
+    for (const Operation& target : plan.targets) pinned_.insert(target.node());
     for (const auto& node : plan.impl().nodes)
-      for (OpNode* before : node->controls) is_pinned_[before] = is_pinned_[node.get()] = true;
+      for (OpNode* before : node->controls) pinned_.insert({before, node.get()});
   }
 
   bool run() {
@@ -66,7 +67,7 @@ class ChannelsLastPass {
   // Where the node is to be turned. An op that gains by it is always, another one only with what it reads.
   std::optional<ChannelsLast> find_turned(OpNode& node) {
     const auto is_known = [](const NodeOutput& o) { return o.shape.is_known(); };
-    if (is_pinned_.contains(&node) || !std::all_of(node.outputs.begin(), node.outputs.end(), is_known)) return {};
+    if (pinned_.contains(&node) || !std::all_of(node.outputs.begin(), node.outputs.end(), is_known)) return {};
     const bool reads_turned =
         std::any_of(node.inputs.begin(), node.inputs.end(), [&](const Tensor& t) { return is_turned(t); });
     auto last = node.def->formula && node.outputs[0].shape.rank() == 4 && internal::is_pure(node) ? elementwise(node)
@@ -151,15 +152,18 @@ class ChannelsLastPass {
 
   PlanGraph& plan_;
   internal::Rewrite rewrite_;
-  std::unordered_map<const OpNode*, bool> is_pinned_;    // control edges, targets
+  std::unordered_set<const OpNode*> pinned_;             // control edges, targets
   ByTensor<Shape> last_;                                 // tensors that are turned, with their shape as it was
   ByTensor<Tensor> turned_, turned_rows_, turned_back_;  // made for readers
 };
 
 }  // namespace
 
+// What it made is folded and simplified at once, also where those passes are switched off: a constant beside images is
+// turned once, not in every run.
 bool channels_last(PlanGraph& plan) {
   if (!ChannelsLastPass(plan).run()) return false;
+  fold_constants(plan);
   simplify(plan);
   return true;
 }

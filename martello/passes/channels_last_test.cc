@@ -35,6 +35,16 @@ TEST(channels_last, makes_a_bias_a_row) {
                {"z"}, kTurned + "%b = placeholder() {shape=[4]}  %s = add(%y, %b)  %z = reduce_mean(%s) {axes=[1, 2]}");
 }
 
+TEST(channels_last, turns_constants_once) {
+  std::string numbers = "0";
+  for (int i = 1; i < 24; ++i) numbers += str(", ", i);
+  const std::string text = text_after(
+      channels_last, kConv + "%c = constant() {value=f32[4, 1, 6](" + numbers + ")}  %s = add(%y, %c)", {"s"});
+  size_t transposes = 0;
+  for (size_t at = text.find("transpose("); at != std::string::npos; at = text.find("transpose(", at + 1)) ++transposes;
+  EXPECT_EQ(transposes, 2u) << text;  // of %x, and of the result
+}
+
 TEST(channels_last, undoes_what_turned_images_before) {
   expect_after(channels_last, R"(
     %i = placeholder() {shape=[2, 8, 6, 3]}

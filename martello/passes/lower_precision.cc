@@ -11,6 +11,7 @@
 #include <martello/passes/internal/precision_level.h>
 #include <martello/passes/internal/rewrite.h>
 
+#include <atomic>
 #include <optional>
 #include <unordered_map>
 
@@ -29,9 +30,10 @@ void internal::check_precision(Precision precision, cpu::Isa level, onednn::Bf16
                  cpu::to_string(level), ". Use Precision::f32, or another machine.");
   MARTELLO_CHECK(library != onednn::Bf16::none, "[session] precision bf16 needs AVX-512 but ", onednn::version(),
                  " was told to do without. Unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use Precision::f32.");
-  if (library == onednn::Bf16::emulated)
+  static std::atomic_flag is_told;
+  if (library == onednn::Bf16::emulated && !is_told.test_and_set())
     logger::warn("[session] precision bf16 is slower than f32 here: without AVX512_BF16 ", onednn::version(),
-                 " emulates it. Results are those of a processor that has it, up to rounding.");
+                 " emulates it. (Told once.)");
 }
 
 namespace {

@@ -7,8 +7,8 @@
 // Attributes of nodes on images [N, C, H, W] for the same images as [N, H, W, C]: OpDef::channels_last.
 namespace martello::internal {
 
-inline constexpr std::array<int, 4> kLastFromFirst = {0, 2, 3,
-                                                      1};  // dimension i of the latter is this one of the former
+// Dimension i of what comes out is this one of what goes in.
+inline constexpr std::array<int, 4> kLastFromFirst = {0, 2, 3, 1};
 inline constexpr std::array<int, 4> kFirstFromLast = {0, 3, 1, 2};
 
 // Where the dimension lies afterwards. `axis` may count from the end.
