@@ -68,6 +68,7 @@ struct MultiThreadAsyncPredictor::Impl {
     size_t tasks = 0;
     double seconds = 0;  // that it took
   };
+  size_t most_waiting() const { return static_cast<size_t>(options.capacity) * predictors.size(); }
   void work(const PredictorBase& predictor);
   Tasks take_batch(Last last);
   void linger(std::unique_lock<std::mutex>& lock, size_t tasks, double seconds);
@@ -121,7 +122,7 @@ MultiThreadAsyncPredictor::Impl::Tasks MultiThreadAsyncPredictor::Impl::take_bat
   constexpr double kShareForCallers = 0.1;
   const auto full = static_cast<size_t>(options.batch_size);
   std::unique_lock lock(mutex);
-  const size_t callers = std::min(full, last.tasks + waiting.size());
+  const size_t callers = std::min({full, most_waiting(), last.tasks + waiting.size()});
   do {
     has_task.wait(lock, [&] { return is_stopped || !waiting.empty(); });
     if (options.linger_seconds > 0) linger(lock, full, options.linger_seconds);
@@ -209,10 +210,9 @@ void MultiThreadAsyncPredictor::start() {
 }
 
 PendingPrediction MultiThreadAsyncPredictor::put_task(HostTensors inputs, DoneFn done) {
-  const auto most = static_cast<size_t>(impl_->options.capacity) * impl_->predictors.size();
   std::unique_lock lock(impl_->mutex);
   if (!impl_->is_started) throw FailedPrecondition("[predict] put_task() comes before start().");
-  impl_->has_room.wait(lock, [&] { return impl_->is_stopped || impl_->waiting.size() < most; });
+  impl_->has_room.wait(lock, [&] { return impl_->is_stopped || impl_->waiting.size() < impl_->most_waiting(); });
   if (impl_->is_stopped) throw FailedPrecondition("[predict] put_task() comes after stop().");
   auto state = std::make_shared<PendingPrediction::State>(impl_->next_bell());
   impl_->waiting.push_back({std::move(inputs), state, std::move(done)});

@@ -156,6 +156,21 @@ TEST_F(AsyncPredictor, callers_that_come_back_share_batches) {
   EXPECT_EQ(std::accumulate(shared->batches.begin(), shared->batches.end(), int64_t{0}), 2 * kEach);
 }
 
+// Those that find no room cannot come before the batch has begun.
+TEST_F(AsyncPredictor, waits_for_no_more_callers_than_there_is_room_for) {
+  constexpr int kTasks = 5;
+  shared->duration = std::chrono::milliseconds(100);
+  MultiThreadAsyncPredictor predict({Doubler(shared)}, {.batch_size = 8, .capacity = 1});
+  predict.start();
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<PendingPrediction> results;
+  for (int i = 0; i < kTasks; ++i) results.push_back(predict.put_task({HostTensor(1.f)}));
+  for (const auto& r : results) r.get();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(shared->batches, std::vector<int64_t>(kTasks, 1));
+  EXPECT_LT(taken.count(), kTasks * 0.1 + (kTasks - 1) * 0.1 * 0.1);  // that each would wait for a second one
+}
+
 TEST_F(AsyncPredictor, calls_back_with_results_and_errors) {
   std::mutex mutex;
   std::multiset<std::string> said;
