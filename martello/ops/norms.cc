@@ -17,11 +17,9 @@ Tensor sum_of_squares(const TensorList& xs, const char* what, Name name) {
   return sums.size() == 1 ? sums[0] : add_n(sums);
 }
 
-// clip / max(sqrt(sum), clip), by a root that is never taken at 0, where it has no derivative.
-Tensor clip_factor(Tensor sum, Operand clip) {
-  const Tensor lowest = maximum(sum, clip.is_number() ? Operand(clip.number() * clip.number()) : square(clip));
-  return divide(clip, sqrt(lowest));
-}
+// clip / max(norm, clip) = 1 / max(norm / clip, 1), by a root that is never taken at 0, where it has no derivative, and
+// without the square of the clip, which may be out of range. `sum`: of the squares of all x / clip.
+Tensor clip_factor(Tensor sum) { return divide(1.0, sqrt(maximum(sum, 1.0))); }
 
 void check_clip(Operand clip, const char* what, Name name) {
   MARTELLO_CHECK(!clip.is_number() || clip.number() > 0, "[", what, " '", name.text(), "'] clip is ", clip.number(),
@@ -67,8 +65,8 @@ Tensor clip_by_norm(Operand x, Operand clip, Axes axes, Name name) {
   LineScope line(x.line());
   check_clip(clip, "clip_by_norm", name);
   std::optional<NameScope> scope(name.text());
-  const Tensor sum = reduce_sum(square(x), {.axes = std::move(axes), .keep_dims = true});
-  const Tensor factor = clip_factor(sum, clip);
+  const Tensor sum = reduce_sum(square(divide(x, clip)), {.axes = std::move(axes), .keep_dims = true});
+  const Tensor factor = clip_factor(sum);
   scope.reset();
   return multiply(x, factor, name);
 }
@@ -77,8 +75,9 @@ TensorList clip_by_global_norm(const TensorList& xs, Operand clip, Name name) {
   LineScope line(name.line());
   check_clip(clip, "clip_by_global_norm", name);
   NameScope scope(name.text());
-  const Tensor factor = clip_factor(sum_of_squares(xs, "clip_by_global_norm", name), clip);
-  TensorList clipped;
+  TensorList parts, clipped;
+  for (const Tensor& x : xs) parts.push_back(x.is_null() ? x : divide(x, clip));
+  const Tensor factor = clip_factor(sum_of_squares(parts, "clip_by_global_norm", name));
   for (const Tensor& x : xs) clipped.push_back(x.is_null() ? x : multiply(x, factor));
   return clipped;
 }

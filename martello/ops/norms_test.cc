@@ -1,11 +1,14 @@
 #include <martello/graph/core_ops.h>
+#include <martello/graph/scopes.h>
 #include <martello/ops/internal/naive_reduce.h>
 #include <martello/ops/norms.h>
+#include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace martello::testing {
 namespace {
@@ -97,6 +100,20 @@ TEST(clip_by_norm, scales_what_is_too_long) {
                                        const double norm = std::sqrt(sum_of_squares(x[0]));
                                        return HostTensors{scaled(x[0], clip_factor(norm, clip))};
                                      }});
+}
+
+// The square of the clip is no number of f32.
+TEST(clip_by_norm, takes_clips_of_any_size) {
+  const double inf = std::numeric_limits<double>::infinity();
+  GraphScope g;
+  const Tensor x = placeholder({3}, f32, "x");
+  for (const double clip : {inf, 1e20, 1e30, 1e-12})
+    for (const double value : {1.0, 0.0}) {
+      const auto both = Session().run({clip_by_norm(x, clip), clip_by_global_norm({x}, clip)[0]},
+                                      {{x, HostTensor::full({3}, f32, value)}});
+      const double expected = clip < 1 ? value * clip / std::sqrt(3) : value;
+      for (const HostTensor& y : both) EXPECT_NEAR(y.at(1), expected, 1e-6 * expected) << clip << " of " << value;
+    }
 }
 
 TEST(clip_by_global_norm, scales_a_list_as_one) {

@@ -25,6 +25,7 @@ Variable make_state(const char* name, DType dtype) {
 struct Sums {
   GradVars totals, applied;
   std::vector<Variable> slots;
+  Tensor is_complete;  // whether they are applied
   std::vector<Operation> writes = {};
 };
 
@@ -38,11 +39,15 @@ Sums add_up(const GradVars& grads, const std::function<Tensor(Tensor)>& weighted
   return sums;
 }
 
-// Gradients weighed by the samples of their batch, and divided by all samples of the round.
+// Gradients weighed by the samples of their batch, and divided by all samples of the round. A batch without samples
+// counts for nothing, whatever its mean is; a round without any updates nothing.
 Sums add_up_samples(const GradVars& grads, Tensor samples, Tensor is_last) {
+  MARTELLO_CHECK(samples.rank() == 0, "[accum_grad] samples '", samples.name(), "' ", samples.shape(),
+                 " is no scalar: it is the number of samples of a batch.");
   const Variable seen = make_state("AccumGrad/samples", f64);
   const Tensor now = cast(samples, f64), all = seen + now;
-  Sums sums = add_up(grads, [&](Tensor g) { return g * cast(now, g.dtype()); });
+  Sums sums = add_up(grads, [&](Tensor g) { return where(now > 0, g * cast(now, g.dtype()), 0.0); });
+  sums.is_complete = logical_and(is_last, all > 0);
   for (GradVar& gv : sums.applied) gv.grad = gv.grad / cast(all, gv.grad.dtype());
   sums.writes = {assign(seen, where(is_last, zeros_like(all), all))};
   return sums;
@@ -84,12 +89,13 @@ Operation AccumGradOptimizer::apply_gradients(const GradVars& grads, Name name) 
     {
       NameScope scope("AccumGrad");
       is_last = equal(mod(counter + i64_scalar(1), i64_scalar(niter_)), i64_scalar(0), "is_last");
-      if (options_.samples.is_null()) sums = add_up(grads, [&](Tensor g) { return weight == 1 ? g : g * weight; });
-      else sums = add_up_samples(grads, options_.samples, is_last);
+      if (!options_.samples.is_null()) sums = add_up_samples(grads, options_.samples, is_last);
+      else sums = add_up(grads, [&](Tensor g) { return weight == 1 ? g : g * weight; });
+      if (sums.is_complete.is_null()) sums.is_complete = is_last;
     }
     std::vector<Operation> all = sums.writes;
     {
-      const UpdateGate gate(is_last);
+      const UpdateGate gate(sums.is_complete);
       all.push_back(ProxyOptimizer::apply_gradients(sums.applied, str(name.text(), "/apply")));
     }
     for (const Operation& op : keep(sums, is_last, str(name.text(), "/keep"))) all.push_back(op);

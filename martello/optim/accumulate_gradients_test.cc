@@ -2,8 +2,10 @@
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
 #include <martello/ops/binary.h>
+#include <martello/ops/cast.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reduce.h>
+#include <martello/ops/shape.h>
 #include <martello/ops/unary.h>
 #include <martello/optim/accumulate_gradients.h>
 #include <martello/optim/gradient_processor.h>
@@ -81,6 +83,19 @@ TEST(AccumGrad, batches_of_different_sizes_are_weighed_by_their_samples) {
   expect_near(train(weighed, {1, 4, 7, 5, 5, 2}), train(plain, {12, 12}));
 }
 
+// A mean over none is NaN, and counts for nothing.
+TEST(AccumGrad, batches_without_samples_count_for_nothing) {
+  const auto weighed = [](int64_t niter) {
+    return [=] {
+      const Tensor samples = cast(size(Graph::current().get_tensor("x")), f64) / 3.0;
+      return Ref<Optimizer>(AccumGradOptimizer(Momentum(0.1), niter, {.samples = samples}));
+    };
+  };
+  expect_near(train(weighed(3), {1, 0, 7}), train(weighed(2), {1, 7}));
+  EXPECT_EQ(train(weighed(2), {0, 0}), (std::vector<double>{1, 1, 1, 1}));
+  expect_near(train(weighed(2), {0, 0, 3, 4}), train(weighed(2), {3, 4}));
+}
+
 TEST(AccumGrad, processors_inside_see_the_mean) {
   const auto plain = [] { return apply_grad_processors(Momentum(0.1), {GlobalNormClip(0.01)}); };
   const auto inside = [&] { return Ref<Optimizer>(AccumGradOptimizer(plain(), 2)); };
@@ -113,6 +128,7 @@ TEST(AccumGrad, refuses_what_cannot_be) {
   Model m;
   EXPECT_THROW(AccumGradOptimizer(Adam(0.1), 0), InvalidArgument);
   EXPECT_THROW(AccumGradOptimizer(nullptr, 2), InvalidArgument);
+  EXPECT_THROW(AccumGradOptimizer(Adam(0.1), 2, {.samples = m.w}).minimize(m.loss), InvalidArgument);
   EXPECT_THROW(AccumGradOptimizer(AccumGradOptimizer(Adam(0.1), 2), 2).minimize(m.loss), InvalidArgument);
   EXPECT_THROW(
       AccumGradOptimizer(PostProcessOptimizer(Adam(0.1), [](Variable) { return Operation(); }), 2).minimize(m.loss),

@@ -18,6 +18,8 @@
 #include <martello/optim/wrappers.h>
 #include <martello/tower/summary.h>
 
+#include <cmath>
+
 namespace martello {
 namespace {
 
@@ -83,7 +85,8 @@ GradVars FilterNoneGrad::process(GradVars grads) {
 }
 
 GlobalNormClip::GlobalNormClip(double norm, GlobalNormClipOptions options) : norm_(norm), options_(options) {
-  MARTELLO_CHECK(norm > 0, "[global_norm_clip] the norm is ", norm, "; it must be greater than 0.");
+  MARTELLO_CHECK(norm > 0 && std::isfinite(norm), "[global_norm_clip] the norm is ", norm,
+                 "; it must be greater than 0, and finite. To clip nothing leave it out.");
 }
 
 GradVars GlobalNormClip::process(GradVars grads) {

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace martello {
 namespace {
@@ -148,6 +149,7 @@ TEST(GradientProcessor, check_gradient_names_the_variable) {
 TEST(GradientProcessor, refuses_what_cannot_be) {
   Model m;
   EXPECT_THROW(GlobalNormClip(0), InvalidArgument);
+  EXPECT_THROW(GlobalNormClip(std::numeric_limits<double>::infinity()), InvalidArgument);
   EXPECT_THROW(MapGradient([](Tensor g) { return g; }, "(fc"), InvalidArgument);
   EXPECT_THROW(apply_grad_processors(nullptr, {CheckGradient()}), InvalidArgument);
   EXPECT_THROW(apply_grad_processors(GradientDescent(1), {Ref<GradientProcessor>()}), InvalidArgument);

@@ -71,10 +71,11 @@ Tensor piecewise_constant(Operand step, const std::vector<int64_t>& boundaries, 
 Tensor polynomial_decay(Operand rate, Operand step, PolynomialDecay o, Name name) {
   return schedule(name, [&] {
     check_positive(o.decay_steps, "polynomial_decay", "decay_steps");
+    check_positive(o.power, "polynomial_decay", "power");
     const Tensor at = f64_scalar(step, "polynomial_decay", "step");
     Tensor fraction = minimum(at / o.decay_steps, 1.0);
     if (o.cycle) fraction = at / (maximum(ceil(at / o.decay_steps), 1.0) * o.decay_steps);
-    const Tensor left = pow(1.0 - fraction, constant(HostTensor(o.power)));
+    const Tensor left = pow(maximum(1.0 - fraction, 0.0), constant(HostTensor(o.power)));
     return (f64_scalar(rate, "polynomial_decay", "rate") - o.end) * left + o.end;
   });
 }
