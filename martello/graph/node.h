@@ -88,6 +88,8 @@ struct Graph::Impl : std::enable_shared_from_this<Graph::Impl> {
   std::vector<InlinedBody> inlined;
 
   // Also a body within an initializer.
+  // The outermost graph: variables live there, also when a body asks for them.
+  Impl& root() { return parent ? parent->root() : *this; }
   bool is_inside_initializer() const { return is_initializer || (parent && parent->is_inside_initializer()); }
   // `name` under no scope, made unique by a suffix.
   std::string unique_name(std::string_view name);

@@ -16,6 +16,7 @@
 #include <martello/ops/where.h>
 
 #include <cmath>
+#include <limits>
 
 namespace martello {
 
@@ -102,21 +103,25 @@ Tensor scaled(Tensor x, Tensor q, const AttentionAttrs& attrs) {
   return x / sqrt(cast(shape(q)[q.rank() - 1], x.dtype()));
 }
 
+constexpr double kUnseen = -std::numeric_limits<double>::infinity();
+
 // Scores as one tensor, -inf where nothing is seen.
 Tensor scores_of(Tensor q, Tensor k, Tensor mask, const AttentionAttrs& attrs) {
   Tensor s = scaled(matmul(q, k, {.transpose_b = true}), q, attrs);
-  const double unseen = -std::numeric_limits<double>::infinity();
   if (attrs.causal) {
     const Tensor i = range(0, shape(q)[q.rank() - 2]), j = range(0, shape(k)[k.rank() - 2]);
-    s = where(expand_dims(i, 1) >= expand_dims(j, 0), s, unseen);
+    s = where(expand_dims(i, 1) >= expand_dims(j, 0), s, kUnseen);
   }
   if (mask.is_null()) return s;
-  return mask.dtype() == boolean ? where(mask, s, unseen) : s + mask;
+  return mask.dtype() == boolean ? where(mask, s, kUnseen) : s + mask;
 }
 
+// A query that sees no key gives 0 and infinity, and nothing depends on its scores.
 TensorList attention_of_primitives(const TensorList& in, const AttentionAttrs& attrs) {
-  const Tensor s = scores_of(in[kQ], in[kK], in.size() > kMask ? in[kMask] : Tensor(), attrs);
-  return {matmul(softmax(s), in[kV]), logsumexp(s, {.axes = -1})};
+  const Tensor all = scores_of(in[kQ], in[kK], in.size() > kMask ? in[kMask] : Tensor(), attrs);
+  const Tensor sees = reduce_max(all, {.axes = -1, .keep_dims = true}) > kUnseen, s = where(sees, all, 0.0);
+  return {matmul(where(sees, softmax(s), 0.0), in[kV]),
+          where(squeeze(sees, {-1}), logsumexp(s, {.axes = -1}), -kUnseen)};
 }
 
 // p = exp(s - lse), ds = p (dy v^T - sum(dy y)): dq = scale ds k, dk = scale ds^T q, dv = p^T dy

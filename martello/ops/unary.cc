@@ -59,7 +59,7 @@ MARTELLO_MATH(sin, "y = sin(x)", MARTELLO_GRADIENT(dy * cos(x)))
 MARTELLO_MATH(cos, "y = cos(x)", MARTELLO_GRADIENT(-dy * sin(x)))
 MARTELLO_MATH(erf, "y = 2 / sqrt(pi) * integral of exp(-t^2) from 0 to x",
               MARTELLO_GRADIENT(dy * (kTwoBySqrtPi * exp(-square(x)))))
-MARTELLO_MATH(floor, "y = the largest integer <= x", not_differentiable)
+MARTELLO_MATH(floor, "y = the largest integer <= x", no_gradient)
 MARTELLO_MATH(ceil, "y = the smallest integer >= x", not_differentiable)
 MARTELLO_MATH(round, "y = the nearest integer, half to even", not_differentiable)
 MARTELLO_PREDICATE(is_finite, "y = x is neither infinite nor NaN")

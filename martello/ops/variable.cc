@@ -42,9 +42,6 @@ constinit const OpDef op_variable = {
 
 namespace {
 
-// Variables live in the outermost graph, also when a body asks for them.
-Graph::Impl& root_of(Graph::Impl& graph) { return graph.parent ? root_of(*graph.parent) : graph; }
-
 // The error of an initializer says whose it is.
 BuiltSubgraph build_named(const std::string& name, const std::function<TensorList(TensorList)>& build) try {
   return build_subgraph({}, build);
@@ -93,7 +90,7 @@ void check_options(const std::string& name, const VariableOptions& options) {
 
 Variable make_variable(const std::string& unique_name, const VariableOptions& options, SourceLine line) {
   auto& context = internal::get_build_context();
-  Graph::Impl& graph = root_of(*context.graph);
+  Graph::Impl& graph = context.graph->root();
   check_options(unique_name, options);
   OpNode* node = graph.add(op_variable, {},
                            Attrs(VariableAttrs{options.shape, options.dtype, options.trainable, options.kind,
@@ -103,6 +100,8 @@ Variable make_variable(const std::string& unique_name, const VariableOptions& op
   const Variable v(node->output(0));
   list_variable(graph, v, options);
   if (options.regularizer) {
+    std::optional<GraphScope> outside;  // a body has no losses
+    if (context.graph.get() != &graph) outside.emplace(Graph(graph.shared_from_this()));
     NameScope scope(unique_name + "/regularizer");
     const Tensor loss = options.regularizer(v);
     MARTELLO_CHECK(!loss.is_null(), "[get_variable '", unique_name,
@@ -122,7 +121,7 @@ void check_shared(const std::string& name, const OpNode& node, const VariableOpt
 }
 
 Variable get_or_make(const std::string& name, const VariableOptions& options, Reuse reuse, SourceLine line) {
-  Graph::Impl& graph = root_of(*internal::get_build_context().graph);
+  Graph::Impl& graph = internal::get_build_context().graph->root();
   const auto it = graph.by_name.find(name);
   if (it == graph.by_name.end()) {
     if (reuse == Reuse::yes) {
@@ -177,7 +176,7 @@ Variable get_variable(Name name, VariableOptions options) {
 Variable raw_variable(Name name, VariableOptions options) {
   const SourceLine line = LineScope::effective(name.line());
   return with_line(line, [&] {
-    Graph::Impl& graph = root_of(*internal::get_build_context("raw_variable", name.text()).graph);
+    Graph::Impl& graph = internal::get_build_context("raw_variable", name.text()).graph->root();
     check_variable_name(name);
     return make_variable(graph.unique_name(full_name(name.text())), options, line);
   });
@@ -220,7 +219,7 @@ Tensor random_counter(const std::string& op_name) {
                           .trainable = false,
                           .kind = VariableKind::local,
                           .is_counter = true};
-  Graph::Impl& graph = root_of(*internal::get_build_context().graph);
+  Graph::Impl& graph = internal::get_build_context().graph->root();
   return make_variable(graph.unique_name(op_name + "/counter"), options, LineScope::effective({}));
 }
 

@@ -3,8 +3,10 @@
 #include <martello/ops/identity.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reduce.h>
+#include <martello/ops/scan.h>
 #include <martello/ops/unary.h>
 #include <martello/ops/variable.h>
+#include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 
 #include <gtest/gtest.h>
@@ -60,6 +62,23 @@ TEST(Variable, a_regularizer_joins_the_losses_once) {
   for (int i = 0; i < 2; ++i)
     get_variable("W", {.shape = {2}, .regularizer = [](Variable v) { return reduce_sum(square(v)); }});
   EXPECT_EQ(g.graph().collections().get(kRegularizationLosses).size(), 1u);
+}
+
+TEST(Variable, a_regularizer_of_a_body_is_a_loss_of_the_whole_graph) {
+  GraphScope g;
+  const Tensor last = scan(
+                          [](TensorList c, TensorList x) {
+                            const Variable w =
+                                get_variable("W", {.shape = {2}, .initializer = ones(), .regularizer = [](Variable v) {
+                                                     return reduce_sum(square(v));
+                                                   }});
+                            return ScanStep{c[0] * w + x[0], c[0]};
+                          },
+                          constant(HostTensor({2}, f32)), constant(HostTensor({3, 2}, f32)))
+                          .carried[0];
+  const TensorList losses = g.graph().collections().get(kRegularizationLosses);
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(Session().eval(reduce_sum(last) + losses[0]).at(0), 2);
 }
 
 TEST(Variable, getters_wrap_each_other_and_may_change_options_and_value) {
