@@ -111,20 +111,22 @@ Normalized by_virtual_batch(const Layer& l, Tensor x) {
 
 // Means over all towers of E[x] and E[x^2]; their batches are of one size.
 Normalized by_all_towers(const Layer& l, Tensor x) {
-  if (l.tower.total() == 1) logger::warn(l.scope.where(), "sync_statistics has no effect: there is one tower.");
+  MARTELLO_CHECK(l.tower.total() == 1, l.scope.where(), "sync_statistics with ", l.tower.total(),
+                 " towers needs a communicator between them, which there is not yet. Use one tower, or leave it out.");
+  logger::warn(l.scope.where(), "sync_statistics has no effect: there is one tower.");
   const ReduceAttrs over{.axes = internal::reduced_axes(x, l.axis)};
   const Tensor both =
       all_reduce(stack({reduce_mean(x, over), reduce_mean(square(x), over)}), {.kind = AllReduceKind::mean});
-  const Tensor mean = both[0], variance = both[1] - square(mean);
+  const Tensor mean = both[0], variance = maximum(both[1] - square(mean), 0);  // by rounding it may be less
   const Moments shaped{internal::per_channel(mean, x, l.axis), internal::per_channel(variance, x, l.axis)};
   return {internal::normalize(x, shaped, broadcast_affine(l, x), *l.o.epsilon), {mean, variance}};
 }
 
-Tensor with_updates(const Layer& l, const Averages& averages, const Normalized& n) {
+Tensor with_updates(const Layer& l, const Tensor& x, const Averages& averages, const Normalized& n) {
   if (!l.tower.is_main_training_tower() || *l.o.ema_update == EmaUpdate::skip) return n.y;
   const std::vector<Operation> updates = {
-      internal::update_average(averages.mean, n.moments.mean, *l.o.momentum),
-      internal::update_average(averages.variance, n.moments.variance, *l.o.momentum)};
+      internal::update_average(averages.mean, n.moments.mean, *l.o.momentum, x),
+      internal::update_average(averages.variance, n.moments.variance, *l.o.momentum, x)};
   if (*l.o.ema_update == EmaUpdate::internal || *l.o.sync_statistics) {
     ControlDependencies after(updates);
     return identity(n.y, "updated");
@@ -159,7 +161,7 @@ LayerOutput batch_norm(std::string_view name, Tensor x, BatchNorm options, Sourc
     check_options(l);
     l.affine = internal::make_affine(scope, l.channels, x.dtype(), {*o.center, *o.scale, *o.beta_init, *o.gamma_init});
     const Averages averages = make_averages(l, x.dtype());
-    return l.uses_batch() ? with_updates(l, averages, by_statistics(l, x)) : by_averages(l, x, averages);
+    return l.uses_batch() ? with_updates(l, x, averages, by_statistics(l, x)) : by_averages(l, x, averages);
   });
 }
 

@@ -116,14 +116,56 @@ TEST(BatchNorm, synchronised_statistics_of_one_tower_are_its_own) {
   }
 }
 
-TEST(BatchNorm, statistics_of_several_towers_are_reduced_together) {
+TEST(BatchNorm, synchronised_statistics_are_reduced_together) {
   GraphScope g;
-  TowerContext tower("tower1", true, {.variable_scope = "tower1", .index = 1, .total = 2});
+  TowerContext tower("", true);
   batch_norm("bn", constant(shifted({4, 3})), {.sync_statistics = true});
   int reductions = 0;
   for (const Operation& op : g.graph().operations()) reductions += std::string_view(op.type()) == "all_reduce";
   EXPECT_EQ(reductions, 1);  // E[x] and E[x^2] side by side
 }
+
+// E[x^2] - E[x]^2 of numbers far from 0 is rounded to less than nothing.
+TEST(BatchNorm, synchronised_variances_are_not_negative) {
+  GraphScope g;
+  TowerContext tower("", true);
+  HostTensor x({64, 8}, f32);
+  for (int64_t i = 0; i < x.num_elements(); ++i)
+    x.set(i, 3000 + 700 * static_cast<double>(i % 8) + 0.01 * std::sin(static_cast<double>(i)));
+  const auto y = batch_norm("bn", constant(x), {.sync_statistics = true});
+  Session s;
+  const HostTensor value = s.eval(y);
+  for (int64_t i = 0; i < value.num_elements(); ++i) ASSERT_TRUE(std::isfinite(value.at(i))) << i;
+  for (int64_t c = 0; c < 8; ++c) EXPECT_GE(s.get("bn/variance/EMA").at(c), 0.9 - 1e-6);
+}
+
+// There are no moments of nothing, and the averages of a run are not spoiled by a batch without samples.
+TEST(BatchNorm, an_empty_batch_leaves_the_averages_alone) {
+  for (const Shape& sample : {Shape(3), Shape(4, 4, 3)})
+    for (const EmaUpdate update : {EmaUpdate::collection, EmaUpdate::internal})
+      for (const int64_t batch : {kUnknown, int64_t{0}}) {
+        GraphScope g;
+        TowerContext tower("", true);
+        Shape shape(batch), fed(0);
+        for (int i = 0; i < sample.rank(); ++i) shape.push_back(sample[i]), fed.push_back(sample[i]);
+        const Tensor x = placeholder(shape, f32, "x");
+        std::vector<Fetch> fetches = {batch_norm("bn", x, {.ema_update = update})};
+        for (const Operation& u : updates()) fetches.push_back(u);
+        Session s;
+        s.run(fetches, {{x, HostTensor(fed, f32)}});
+        for (int64_t c = 0; c < 3; ++c) {
+          EXPECT_EQ(s.get("bn/mean/EMA").at(c), 0) << shape.str();
+          EXPECT_EQ(s.get("bn/variance/EMA").at(c), 1) << shape.str();
+        }
+      }
+}
+
+OP_REFUSES(batch_norm, statistics_of_several_towers,
+           [] {
+             TowerContext tower("tower1", true, {.variable_scope = "tower1", .index = 1, .total = 2});
+             batch_norm("bn", constant(shifted({4, 3})), {.sync_statistics = true});
+           },
+           {"[batch_norm 'tower1/bn']", "sync_statistics", "2 towers", "communicator"})
 
 }  // namespace
 }  // namespace martello::testing

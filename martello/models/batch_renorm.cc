@@ -9,6 +9,8 @@
 #include <martello/ops/initializers.h>
 #include <martello/ops/unary.h>
 
+#include <utility>
+
 namespace martello {
 namespace {
 
@@ -39,23 +41,27 @@ State make_state(LayerScope& layer, TowerContext& tower, int64_t channels, DType
 // What the past says, the present value taking the weight that the past does not have yet.
 Tensor mixed(const Past& past, Tensor value) { return past.sum + (1 - past.weight) * value; }
 
-void add_update(Variable v, Tensor value, double momentum) {
-  Graph::current().collections().add(kUpdateOps, internal::update_average(v, value, momentum));
-}
+// Of the averages by x.
+struct Updates {
+  const Tensor& x;
+  void add(Variable v, Tensor value, double momentum) const {
+    Graph::current().collections().add(kUpdateOps, internal::update_average(v, value, momentum, x));
+  }
+};
 
 // past.sum / past.weight after this batch, and the update that makes it so.
-Tensor take_in(const Past& past, Tensor value, double momentum) {
-  add_update(past.sum, value, momentum);
-  add_update(past.weight, ones()(Shape(), value.dtype()), momentum);
+Tensor take_in(const Updates& updates, const Past& past, Tensor value, double momentum) {
+  updates.add(past.sum, value, momentum);
+  updates.add(past.weight, ones()(Shape(), value.dtype()), momentum);
   const Tensor sum = past.sum * momentum + value * (1 - momentum);
   return sum / (past.weight * momentum + (1 - momentum));
 }
 
-void update(const State& s, const Moments& batch, Tensor stddev, const BatchRenorm& o) {
-  const Tensor mean = take_in(s.past_mean, batch.mean, *o.renorm_momentum);
-  const Tensor new_stddev = take_in(s.past_stddev, stddev, *o.renorm_momentum);
-  add_update(s.mean, mean, *o.momentum);
-  add_update(s.variance, square(new_stddev) - *o.epsilon, *o.momentum);
+void update(const Updates& updates, const State& s, const Moments& batch, Tensor stddev, const BatchRenorm& o) {
+  const Tensor mean = take_in(updates, s.past_mean, batch.mean, *o.renorm_momentum);
+  const Tensor new_stddev = take_in(updates, s.past_stddev, stddev, *o.renorm_momentum);
+  updates.add(s.mean, mean, *o.momentum);
+  updates.add(s.variance, square(new_stddev) - *o.epsilon, *o.momentum);
 }
 
 // ((x - mean) / stddev r + d) gamma + beta, with r and d constants as far as gradients go.
@@ -75,6 +81,9 @@ void check_options(const LayerScope& layer, const BatchRenorm& o) {
   MARTELLO_CHECK(*o.rmax >= 1, layer.where(), "rmax is ", *o.rmax, "; it is at least 1.");
   MARTELLO_CHECK(*o.dmax >= 0, layer.where(), "dmax is ", *o.dmax, "; it is at least 0.");
   MARTELLO_CHECK(*o.epsilon > 0, layer.where(), "epsilon is ", *o.epsilon, "; it is greater than 0.");
+  for (const auto& [option, momentum] : {std::pair{"momentum", *o.momentum}, {"renorm_momentum", *o.renorm_momentum}})
+    MARTELLO_CHECK(0 <= momentum && momentum <= 1, layer.where(), option, " is ", momentum,
+                   ": the part of the old average that is kept is between 0 and 1.");
 }
 
 }  // namespace
@@ -94,7 +103,7 @@ LayerOutput batch_renorm(std::string_view name, Tensor x, BatchRenorm options, S
                                   {.epsilon = *o.epsilon, .data_format = *o.data_format});
     const Moments batch = moments(x, {.axes = internal::reduced_axes(x, axis)});
     const Tensor stddev = sqrt(batch.variance + *o.epsilon);
-    if (tower.is_main_training_tower()) update(state, batch, stddev, o);
+    if (tower.is_main_training_tower()) update({x}, state, batch, stddev, o);
     return renormalize(x, batch, stddev, state, affine, o, axis);
   });
 }

@@ -80,5 +80,25 @@ OP_REFUSES(batch_norm_layer, renorm_rmax_below_one,
            },
            {"[batch_renorm 'bn'] rmax is 0.5"});
 
+TEST(BatchRenorm, an_empty_batch_leaves_the_averages_alone) {
+  GraphScope g;
+  TowerContext tower("", true);
+  const Tensor x = placeholder({kUnknown, 3}, f64, "x");
+  std::vector<Fetch> fetches = {batch_renorm("bn", x)};
+  for (const Operation& u : updates()) fetches.push_back(u);
+  Session s;
+  s.run(fetches, {{x, HostTensor({0, 3}, f64)}});
+  for (const char* name : {"moving_mean", "renorm_mean", "renorm_mean_weight", "renorm_stddev"})
+    EXPECT_EQ(s.get(std::string("bn/") + name).at(0), 0) << name;
+  EXPECT_EQ(s.get("bn/moving_variance").at(0), 1);
+}
+
+OP_REFUSES(batch_renorm, a_momentum_above_one,
+           [] {
+             TowerContext tower("", true);
+             batch_renorm("bn", placeholder({4, 3}, f32, "x"), {.renorm_momentum = 1.5});
+           },
+           {"[batch_renorm 'bn']", "renorm_momentum is 1.5", "between 0 and 1"})
+
 }  // namespace
 }  // namespace martello::testing

@@ -60,6 +60,8 @@ TEST(Residual, basic_blocks_have_these_variables) {
       (std::vector<std::string>{"block0/convshortcut/W", "block0/convshortcut/bn/beta", "block0/convshortcut/bn/gamma",
                                 "block0/conv1/W", "block0/conv1/bn/beta", "block0/conv1/bn/gamma", "block0/conv2/W",
                                 "block0/conv2/bn/beta", "block0/conv2/bn/gamma"}));
+  EXPECT_EQ(y.variables().size(), 9u + 6u);  // the averages of three norms
+  EXPECT_EQ(y.variables()["conv1/bn/gamma"].name(), "block0/conv1/bn/gamma");
 }
 
 TEST(Residual, pre_activation_blocks_have_these_variables) {

@@ -52,10 +52,11 @@ struct ReuseCalls::Seen {
   std::map<Key, std::set<std::string>, std::owner_less<Key>> scopes;
 };
 
+ReuseCalls::ReuseCalls() : seen_(std::make_shared<Seen>()) {}
+
 bool ReuseCalls::is_first() {
-  if (!seen_) seen_ = std::make_shared<Seen>();
-  auto& graph = get_build_context("auto_reuse").graph;
-  return seen_->scopes[graph->weak_from_this()].insert(VariableScope::current_name()).second;
+  Graph::Impl& graph = get_build_context("auto_reuse").graph->root();
+  return seen_->scopes[graph.weak_from_this()].insert(VariableScope::current_name()).second;
 }
 
 }  // namespace internal

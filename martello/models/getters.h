@@ -34,7 +34,8 @@ class RemapVariables {
 namespace internal {
 class ReuseCalls {
  public:
-  bool is_first();  // in the current graph and variable scope
+  ReuseCalls();
+  bool is_first();  // in the current graph, bodies included, and variable scope; copies count together
 
  private:
   struct Seen;

@@ -7,6 +7,7 @@
 #include <martello/ops/identity.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reduce.h>
+#include <martello/ops/scan.h>
 #include <martello/ops/unary.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
@@ -77,6 +78,22 @@ TEST(AutoReuse, the_second_call_shares) {
   }
   GraphScope fresh;
   EXPECT_EQ(net(input(), 7).variables()["W"].shape(), Shape(3, 7));
+}
+
+TEST(AutoReuse, copies_share_from_the_first_call_on) {
+  GraphScope g;
+  auto net = auto_reuse([](Tensor t) { return fully_connected("fc", t, {.units = 2}); });
+  auto copy = net;
+  const auto a = net(input()), b = copy(input());
+  EXPECT_EQ(a.variables()["W"], b.variables()["W"]);
+}
+
+TEST(AutoReuse, calls_in_a_body_share_with_those_outside) {
+  GraphScope g;
+  auto net = auto_reuse([](Tensor t) { return Tensor(fully_connected("fc", t, {.units = 3})); });
+  const Tensor first = net(input());
+  scan([&](TensorList c, TensorList) { return ScanStep{net(c[0]), c[0]}; }, first, placeholder({4, 2}, f32, "xs"));
+  EXPECT_EQ(count(kTrainableVariables), 2u);
 }
 
 TEST(AutoReuse, the_second_call_makes_nothing_new) {

@@ -38,11 +38,13 @@ const LayerVariables& LayerOutput::variables() const {
 namespace {
 
 std::atomic<bool> is_logging = true;
-thread_local int depth = 0;
+thread_local std::vector<LayerScope*> building;  // layers whose bodies run, outer first
 
-struct Deeper {
-  Deeper() { ++depth; }
-  ~Deeper() { --depth; }
+struct Building {
+  explicit Building(LayerScope& layer) { building.push_back(&layer); }
+  ~Building() { building.pop_back(); }
+  Building(const Building&) = delete;
+  Building& operator=(const Building&) = delete;
 };
 
 // True the first time for a scope of a graph.
@@ -60,7 +62,7 @@ void log_shapes(const Tensor& x, const Tensor& y) {
   const std::string full = VariableScope::current_name();
   const std::string scope = tower ? tower->without_tower(full) : full;
   if (is_logging && is_first_log(scope))
-    logger::info(std::string(static_cast<size_t>(depth) * 2, ' '), "'", scope, "': ", x.shape(), " --> ", y.shape());
+    logger::info(std::string(building.size() * 2, ' '), "'", scope, "': ", x.shape(), " --> ", y.shape());
 }
 
 void check_call(const LayerCall& call) {
@@ -98,9 +100,22 @@ LayerScope::LayerScope(const LayerCall& call) {
 }
 
 Variable LayerScope::variable(std::string_view name, VariableOptions options) {
+  MARTELLO_CHECK(!options.trainable || is_floating(options.dtype), where_, "x is ", options.dtype,
+                 ", and so would be '", name,
+                 "', which is to be trained. Give the layer numbers of f32 or f64: cast(x, f32).");
   const Variable v = get_variable(name, std::move(options));
-  variables_.items_.push_back({std::string(name), v});
+  add(std::string(name), v);
   return v;
+}
+
+void LayerScope::add(const std::string& name, Variable v) {
+  if (!variables_.find(name)) variables_.items_.push_back({name, v});
+}
+
+void LayerScope::add_inner(const LayerVariables& inner) {
+  const std::string outer = variables_.layer_ + "/";
+  if (!inner.layer_.starts_with(outer)) return;  // of another graph
+  for (const auto& [name, v] : inner) add(str(inner.layer_.substr(outer.size()), "/", name), v);
 }
 
 void LayerScope::check_rank(const Tensor& x, std::initializer_list<int> ranks) const {
@@ -129,9 +144,10 @@ LayerOutput build_layer(const LayerCall& call, const std::function<Tensor(LayerS
     return build_inside(call, [&](LayerScope& layer) {
       Tensor y;
       {
-        const Deeper deeper;
+        const Building inside(layer);
         y = named(body(layer), call, layer);
       }
+      if (!building.empty()) building.back()->add_inner(layer.variables_);
       if (call.logs_shape) log_shapes(call.input, y);
       return LayerOutput(y, layer.variables_);
     });

@@ -17,7 +17,8 @@
 //   }
 namespace martello {
 
-// The variables a layer made or shared, by their name inside the layer: variables["W"].
+// The variables a layer made or shared, by their name inside the layer: variables["W"]; those of layers inside it too:
+// variables["conv1/W"].
 class LayerVariables {
  public:
   struct Item {
@@ -75,6 +76,8 @@ class LayerScope {
 
  private:
   friend LayerOutput build_layer(const LayerCall&, const std::function<Tensor(LayerScope&)>&);
+  void add(const std::string& name, Variable v);
+  void add_inner(const LayerVariables& inner);
   std::string where_;
   LayerVariables variables_;
 };

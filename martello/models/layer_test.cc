@@ -49,6 +49,12 @@ TEST(Layer, a_users_own_works_like_ours) {
   EXPECT_EQ(Session().eval(y, {{"x", HostTensor::of<float>({1, 2, 3}, {1, 3})}}).at(2), 9);
 }
 
+OP_REFUSES(layer, pixels_that_cannot_be_trained_on,
+           [] {
+             fully_connected("fc", placeholder({4, 3}, u8, "image"), {.units = 2});
+           },
+           {"[fully_connected 'fc']", "x is u8", "'W'", "cast(x, f32)"})
+
 TEST(Layer, names_output_and_variables_by_its_scopes) {
   GraphScope g;
   const VariableScope block("block");
@@ -83,6 +89,32 @@ TEST(Layer, a_second_of_one_name_shares_only_under_reuse) {
   }
   EXPECT_EQ(global_variables().size(), 2u);
   EXPECT_THROW(fully_connected("fc", x, {.units = 4}), InvalidArgument);
+}
+
+TEST(Layer, knows_the_variables_of_layers_inside) {
+  GraphScope g;
+  const Tensor x = input({2});
+  const auto y = build_layer({.type = "outer", .name = "outer", .input = x}, [&](LayerScope& layer) {
+    const Tensor z = x + layer.variable("shift", {.shape = {}, .initializer = ones()});
+    const VariableScope block("block", Reuse::automatic);
+    return scaled("once", scaled("twice", scaled("twice", z)));
+  });
+  std::vector<std::string> names;
+  for (const auto& item : y.variables()) names.push_back(item.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"shift", "block/twice/scale", "block/once/scale"}));
+  EXPECT_EQ(y.variables()["block/once/scale"].name(), "outer/block/once/scale");
+}
+
+TEST(Layer, does_not_know_the_variables_of_another_graph) {
+  GraphScope g;
+  const auto y = build_layer({.type = "outer", .name = "outer", .input = input({2})}, [](LayerScope&) {
+    {
+      GraphScope other;
+      scaled("own", input({2}));
+    }
+    return input({2});
+  });
+  EXPECT_EQ(y.variables().size(), 0u);
 }
 
 TEST(Layer, inner_nodes_have_the_callers_line) {

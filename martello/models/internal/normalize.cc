@@ -3,10 +3,13 @@
 #include <martello/graph/core_ops.h>
 #include <martello/ops/assign.h>
 #include <martello/ops/binary.h>
+#include <martello/ops/compare.h>
 #include <martello/ops/identity.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reshape.h>
+#include <martello/ops/shape.h>
 #include <martello/ops/unary.h>
+#include <martello/ops/where.h>
 
 namespace martello::internal {
 
@@ -44,8 +47,10 @@ Tensor normalize(Tensor x, const Moments& moments, const Affine& affine, double 
   return x * factor + (affine.beta - moments.mean * factor);
 }
 
-Operation update_average(Variable v, Tensor value, double momentum) {
-  return assign_sub(v, (v - stop_gradient(value)) * (1 - momentum));
+Operation update_average(Variable v, Tensor value, double momentum, const Tensor& x) {
+  Tensor taken = stop_gradient(value);
+  if (!x.shape().is_known() || x.shape().num_elements() == 0) taken = where(size(x) > 0, taken, v);
+  return assign_sub(v, (v - taken) * (1 - momentum));
 }
 
 }  // namespace martello::internal

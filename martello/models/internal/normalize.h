@@ -25,7 +25,8 @@ Tensor per_channel(Tensor v, const Tensor& x, int channel_axis);
 // x gamma / sqrt(variance + epsilon) + (beta - mean gamma / sqrt(variance + epsilon)), all of shapes that broadcast.
 Tensor normalize(Tensor x, const Moments& moments, const Affine& affine, double epsilon);
 
-// v = momentum v + (1 - momentum) value. Several updates of one variable in a run add up.
-Operation update_average(Variable v, Tensor value, double momentum);
+// v = momentum v + (1 - momentum) value, a moment of x; v stays when x is empty. Several updates of one variable in a
+// run add up.
+Operation update_average(Variable v, Tensor value, double momentum, const Tensor& x);
 
 }  // namespace martello::internal
