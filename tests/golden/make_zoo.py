@@ -19,7 +19,7 @@ def convnet():
 
 
 def vgg(depth, use_norm):
-    stages = {11: [1, 1, 2, 2, 2], 16: [2, 2, 3, 3, 3]}[depth]
+    stages = {11: [1, 1, 2, 2, 2], 13: [2, 2, 2, 2, 2], 16: [2, 2, 3, 3, 3], 19: [2, 2, 4, 4, 4]}[depth]
     x = nchw(image((1, 32, 32, 3)))
     for stage, count in enumerate(stages):
         for i in range(count):
@@ -74,12 +74,12 @@ def resnet(blocks, bottleneck, pre=False, squeeze=False):
     return dense("linear", x.mean((2, 3)), 10)
 
 
-def cifar_resnet(depth, pre=False):
+def cifar_resnet(depth, pre=False, squeeze=False):
     x = F.relu(norm("conv0/bn", conv("conv0", nchw(image((2, 16, 16, 3))), 16, 3)))
     for stage in range(3):
         for i in range((depth - 2) // 6):
             x = block(f"res{stage}.{i}", x, 16 << stage, 2 if i == 0 and stage > 0 else 1, bottleneck=False, pre=pre,
-                      first=stage == 0 and i == 0, squeeze=False, pooled=True)
+                      first=stage == 0 and i == 0, squeeze=squeeze, pooled=True)
     x = F.relu(norm("bnlast/bn", x)) if pre else x
     return dense("linear", x.mean((2, 3)), 10)
 
@@ -140,13 +140,22 @@ GOLDEN = {
     "convnet": convnet,
     "vgg11": lambda: vgg(11, False),
     "vgg11_bn": lambda: vgg(11, True),
+    "vgg13": lambda: vgg(13, False),
     "vgg16": lambda: vgg(16, False),
+    "vgg19": lambda: vgg(19, False),
     "resnet18": lambda: resnet([2, 2, 2, 2], False),
+    "resnet18_se": lambda: resnet([2, 2, 2, 2], False, squeeze=True),
+    "resnet34": lambda: resnet([3, 4, 6, 3], False),
     "resnet34_pre": lambda: resnet([3, 4, 6, 3], False, pre=True),
     "resnet50": lambda: resnet([3, 4, 6, 3], True),
     "resnet50_se": lambda: resnet([3, 4, 6, 3], True, squeeze=True),
     "resnet50_pre": lambda: resnet([3, 4, 6, 3], True, pre=True),
+    "resnet101": lambda: resnet([3, 4, 23, 3], True),
+    "resnet152": lambda: resnet([3, 8, 36, 3], True),
     "cifar_resnet20": lambda: cifar_resnet(20),
+    "cifar_resnet20_se": lambda: cifar_resnet(20, squeeze=True),
+    "cifar_resnet32": lambda: cifar_resnet(32),
+    "cifar_resnet56": lambda: cifar_resnet(56),
     "cifar_resnet32_pre": lambda: cifar_resnet(32, pre=True),
     "cifar_resnet20_losses": lambda: losses(lambda: cifar_resnet(20), torch.tensor([3, 7]), 5, 0.01),
     "dcgan_generator": dcgan_generator,

@@ -72,7 +72,9 @@ TEST(Golden, vgg) {
   };
   check("vgg11", {.depth = 11});
   check("vgg11_bn", {.depth = 11, .use_batch_norm = true});
+  check("vgg13", {.depth = 13});
   check("vgg16", {.depth = 16});
+  check("vgg19", {.depth = 19});
 }
 
 TEST(Golden, resnet) {
@@ -82,10 +84,14 @@ TEST(Golden, resnet) {
     expect_image_golden(name, {1, 48, 64, 3}, [o](Tensor x) { return resnet(x, o); });
   };
   check("resnet18", {.depth = 18});
+  check("resnet18_se", {.depth = 18, .squeeze_ratio = 4});
+  check("resnet34", {.depth = 34});
   check("resnet34_pre", {.depth = 34, .order = ResidualOrder::pre});
   check("resnet50", {.depth = 50});
   check("resnet50_se", {.depth = 50, .squeeze_ratio = 4});
   check("resnet50_pre", {.depth = 50, .order = ResidualOrder::pre});
+  check("resnet101", {.depth = 101});
+  check("resnet152", {.depth = 152});
 }
 
 TEST(Golden, resnet_of_channels_first) {
@@ -96,9 +102,14 @@ TEST(Golden, resnet_of_channels_first) {
 }
 
 TEST(Golden, cifar_resnet) {
-  expect_image_golden("cifar_resnet20", {2, 16, 16, 3}, [](Tensor x) { return cifar_resnet(x); });
-  expect_image_golden("cifar_resnet32_pre", {2, 16, 16, 3},
-                      [](Tensor x) { return cifar_resnet(x, {.depth = 32, .order = ResidualOrder::pre}); });
+  const auto check = [](const char* name, const CifarResNetOptions& o) {
+    expect_image_golden(name, {2, 16, 16, 3}, [o](Tensor x) { return cifar_resnet(x, o); });
+  };
+  check("cifar_resnet20", {});
+  check("cifar_resnet20_se", {.squeeze_ratio = 4});
+  check("cifar_resnet32", {.depth = 32});
+  check("cifar_resnet32_pre", {.depth = 32, .order = ResidualOrder::pre});
+  check("cifar_resnet56", {.depth = 56});
 }
 
 // Forward, backward and momentum: a wrong gradient anywhere shows in the second loss.

@@ -46,31 +46,48 @@ TEST(Parameters, vgg) {
   EXPECT_EQ(trainable({.depth = 11}), 132863336);
   EXPECT_EQ(trainable({.depth = 13}), 133047848);
   EXPECT_EQ(trainable({.depth = 19}), 143667240);
+  EXPECT_EQ(trainable({.depth = 11, .use_batch_norm = true}), 132868840);
   EXPECT_EQ(trainable({.depth = 16, .use_batch_norm = true}), 138365992);
 }
 
+int64_t trainable_of_resnet(const ResNetOptions& o) {
+  const Count c = count_images({kUnknown, 224, 224, 3}, [o](Tensor x) { return resnet(x, o); });
+  EXPECT_EQ(c.output.str(), "[?, 1000]");
+  return c.trainable;
+}
+
 TEST(Parameters, resnet) {
-  const auto trainable = [](ResNetOptions o) {
-    const Count c = count_images({kUnknown, 224, 224, 3}, [o](Tensor x) { return resnet(x, o); });
-    EXPECT_EQ(c.output.str(), "[?, 1000]");
-    return c.trainable;
-  };
-  EXPECT_EQ(trainable({.depth = 18}), 11689512);
-  EXPECT_EQ(trainable({.depth = 34}), 21797672);
-  EXPECT_EQ(trainable({.depth = 50}), 25557032);
-  EXPECT_EQ(trainable({.depth = 101}), 44549160);
-  EXPECT_EQ(trainable({.depth = 152}), 60192808);
-  EXPECT_EQ(trainable({.depth = 50, .squeeze_ratio = 16}), 28088024);
+  EXPECT_EQ(trainable_of_resnet({.depth = 18}), 11689512);
+  EXPECT_EQ(trainable_of_resnet({.depth = 34}), 21797672);
+  EXPECT_EQ(trainable_of_resnet({.depth = 50}), 25557032);
+  EXPECT_EQ(trainable_of_resnet({.depth = 101}), 44549160);
+  EXPECT_EQ(trainable_of_resnet({.depth = 152}), 60192808);
+}
+
+TEST(Parameters, resnet_with_squeeze_and_excite) {
+  EXPECT_EQ(trainable_of_resnet({.depth = 18, .squeeze_ratio = 16}), 11778592);
+  EXPECT_EQ(trainable_of_resnet({.depth = 50, .squeeze_ratio = 16}), 28088024);
+}
+
+// As many as in order `post` but for the norms of the shortcuts.
+TEST(Parameters, resnet_that_normalizes_first) {
+  const auto trainable = [](int depth) { return trainable_of_resnet({.depth = depth, .order = ResidualOrder::pre}); };
+  EXPECT_EQ(trainable(18), 11689512 - 2 * (128 + 256 + 512));
+  EXPECT_EQ(trainable(34), 21795880);
+  EXPECT_EQ(trainable(50), 25557032 - 2 * (256 + 512 + 1024 + 2048));
+  EXPECT_EQ(trainable(101), 44541480);
+  EXPECT_EQ(trainable(152), 60185128);
 }
 
 TEST(Parameters, cifar_resnet) {
-  const auto trainable = [](int depth) {
-    return count_images({kUnknown, 32, 32, 3}, [depth](Tensor x) { return cifar_resnet(x, {.depth = depth}); })
-        .trainable;
+  const auto trainable = [](const CifarResNetOptions& o) {
+    return count_images({kUnknown, 32, 32, 3}, [o](Tensor x) { return cifar_resnet(x, o); }).trainable;
   };
-  EXPECT_EQ(trainable(20), 269722);
-  EXPECT_EQ(trainable(32), 464154);
-  EXPECT_EQ(trainable(56), 853018);
+  EXPECT_EQ(trainable({.depth = 20}), 269722);
+  EXPECT_EQ(trainable({.depth = 32}), 464154);
+  EXPECT_EQ(trainable({.depth = 56}), 853018);
+  EXPECT_EQ(trainable({.depth = 32, .order = ResidualOrder::pre}), 464154);  // its shortcuts have no variables
+  EXPECT_EQ(trainable({.depth = 20, .squeeze_ratio = 16}), 272095);
 }
 
 TEST(Parameters, dcgan) {
