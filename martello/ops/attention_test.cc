@@ -40,32 +40,67 @@ double mask_at(const HostTensor& mask, const Shape& scores, int64_t flat) {
   return mask.dtype() == boolean ? (value != 0 ? 0 : -kInf) : value;
 }
 
+double scale_of(const HostTensors& in, AttentionAttrs a) {
+  return a.scale != 0 ? a.scale : 1 / std::sqrt(static_cast<double>(in[0].shape()[-1]));
+}
+
+// scale q k^T + mask, -inf where nothing is seen. The mask is input `mask`, when there are so many.
+HostTensor naive_scores(const HostTensors& in, AttentionAttrs a, size_t mask) {
+  const Shape& q = in[0].shape();
+  const int64_t queries = q[-2], keys = in[1].shape()[-2], width = q[-1];
+  HostTensor s(q.with(q.rank() - 1, keys), f64);
+  for (int64_t i = 0; i < s.num_elements(); ++i) {
+    const int64_t row = i / keys, j = i % keys, key = row / queries * keys + j;
+    double dot = 0;
+    for (int64_t k = 0; k < width; ++k) dot += in[0].at(row * width + k) * in[1].at(key * width + k);
+    const double added = in.size() > mask ? mask_at(in[mask], s.shape(), i) : 0;
+    s.set(i, a.causal && j > row % queries ? -kInf : dot * scale_of(in, a) + added);
+  }
+  return s;
+}
+
 // y and lse.
 HostTensors naive_attention(const HostTensors& in, AttentionAttrs a) {
   const Shape &q = in[0].shape(), &v = in[2].shape();
-  const int64_t queries = q[-2], keys = v[-2], width = q[-1], values = v[-1];
-  const Shape scores = q.with(q.rank() - 1, keys);
-  const double scale = a.scale != 0 ? a.scale : 1 / std::sqrt(static_cast<double>(width));
+  const int64_t queries = q[-2], keys = v[-2], values = v[-1];
+  const HostTensor s = naive_scores(in, a, 3);
   HostTensor y(q.with(q.rank() - 1, values), f64), lse(q.slice(0, q.rank() - 1), f64);
   for (int64_t row = 0; row < lse.num_elements(); ++row) {
-    const int64_t b = row / queries;
-    std::vector<double> s(static_cast<size_t>(keys), -kInf);
     double max = -kInf, sum = 0;
-    for (int64_t j = 0; j < keys; ++j) {
-      if (a.causal && j > row % queries) continue;
-      double dot = 0;
-      for (int64_t k = 0; k < width; ++k) dot += in[0].at(row * width + k) * in[1].at((b * keys + j) * width + k);
-      s[static_cast<size_t>(j)] = dot * scale + (in.size() > 3 ? mask_at(in[3], scores, row * keys + j) : 0);
-      max = std::max(max, s[static_cast<size_t>(j)]);
-    }
-    for (double x : s) sum += max == -kInf ? 0 : std::exp(x - max);
+    for (int64_t j = 0; j < keys; ++j) max = std::max(max, s.at(row * keys + j));
+    for (int64_t j = 0; j < keys; ++j) sum += max == -kInf ? 0 : std::exp(s.at(row * keys + j) - max);
     lse.set(row, sum == 0 ? kInf : max + std::log(sum));
     for (int64_t j = 0; j < keys && sum != 0; ++j)
       for (int64_t k = 0; k < values; ++k)
-        y.set(row * values + k, y.at(row * values + k) + std::exp(s[static_cast<size_t>(j)] - max) / sum *
-                                                             in[2].at((b * keys + j) * values + k));
+        y.set(row * values + k, y.at(row * values + k) + std::exp(s.at(row * keys + j) - max) / sum *
+                                                             in[2].at((row / queries * keys + j) * values + k));
   }
   return {y, lse};
+}
+
+// dq, dk, dv of the definition. Inputs: q, k, v, y, lse, dy and a mask.
+HostTensors naive_attention_grad(const HostTensors& in, AttentionAttrs a) {
+  const Shape &q = in[0].shape(), &v = in[2].shape();
+  const int64_t queries = q[-2], keys = v[-2], width = q[-1], values = v[-1];
+  const HostTensor s = naive_scores(in, a, 6);
+  HostTensor dq(q, f64), dk(in[1].shape(), f64), dv(v, f64);
+  const auto add = [](HostTensor& t, int64_t i, double x) { t.set(i, t.at(i) + x); };
+  for (int64_t i = 0; i < s.num_elements(); ++i) {
+    const int64_t row = i / keys, key = row / queries * keys + i % keys;
+    const double p = std::exp(s.at(i) - in[4].at(row));
+    double slope = 0;
+    for (int64_t k = 0; k < values; ++k) {
+      const double dy = in[5].at(row * values + k);
+      slope += dy * (in[2].at(key * values + k) - in[3].at(row * values + k));
+      add(dv, key * values + k, p * dy);
+    }
+    const double ds = p * slope * scale_of(in, a);
+    for (int64_t k = 0; k < width; ++k) {
+      add(dq, row * width + k, ds * in[1].at(key * width + k));
+      add(dk, key * width + k, ds * in[0].at(row * width + k));
+    }
+  }
+  return {dq, dk, dv};
 }
 
 OpCase row(std::string label, Sizes s, AttentionAttrs a = {}) {
@@ -104,7 +139,7 @@ OpCase blind_query() {
   HostTensor mask = booleans({5, 6});
   for (int64_t i = 0; i < 5; ++i) mask.set(i * 6, true);
   for (int64_t j = 0; j < 6; ++j) mask.set(6 + j, false);
-  return masked("a query that sees nothing", {{2}, 5, 6, 3, 4}, mask);
+  return twice(masked("a query that sees nothing", {{2}, 5, 6, 3, 4}, mask));
 }
 
 OpCase large_scores() {
@@ -115,16 +150,42 @@ OpCase large_scores() {
   return c;
 }
 
-OpCase grad_row(std::string label, Sizes s, AttentionAttrs a) {
-  OpCase c = row(std::move(label), s, a);
+// Of a row's y.
+OpCase grad_of(OpCase c, AttentionAttrs a) {
   const HostTensors out = naive_attention(c.inputs, a);
-  c.inputs.insert(c.inputs.end(), {out[0], out[1], randn(out[0].shape(), 4)});
+  c.inputs.insert(c.inputs.begin() + 3, {out[0], out[1], randn(out[0].shape(), 4)});
   c.build = [=](TensorList in) {
     return outputs_of(add_operation(op_scaled_dot_product_attention_grad, {in.begin(), in.end()}, Attrs(a), "grad"));
   };
-  c.reference = {};
+  c.reference = [=](const HostTensors& in) { return naive_attention_grad(in, a); };
+  c.tolerance = 2e-5;
   return c;
 }
+OpCase grad_row(std::string label, Sizes s, AttentionAttrs a) { return grad_of(row(std::move(label), s, a), a); }
+
+// Every query sees the first key.
+HostTensor mask_of_bools(int64_t queries, int64_t keys) {
+  HostTensor mask = booleans({queries, keys});
+  for (int64_t i = 0; i < queries; ++i) mask.set(i * keys, true);
+  return mask;
+}
+
+// None, one and several heads of width 1, 3 and 17 with each kind of mask in turn; or their gradients.
+std::vector<OpCase> rows_of(bool is_gradient) {
+  std::vector<OpCase> rows;
+  for (const Shape& batch : {Shape(0), Shape(1), Shape(3), Shape(0, 2), Shape(2, 1), Shape(2, 3), Shape()})
+    for (const int64_t width : {1, 3, 17}) {
+      const size_t kind = rows.size() % 4;
+      const AttentionAttrs a{.causal = kind == 1};
+      OpCase c = row(str(batch, " of ", width), {batch, 4, a.causal ? 4 : 5, width, width}, a);
+      if (kind == 2) c.inputs.push_back(randn({4, 5}, 9));
+      if (kind == 3) c.inputs.push_back(mask_of_bools(4, 5));
+      rows.push_back(is_gradient ? grad_of(std::move(c), a) : std::move(c));
+    }
+  return rows;
+}
+const OpTestRows small_rows("scaled_dot_product_attention", __FILE__, __LINE__, rows_of(false));
+const OpTestRows small_grad_rows("scaled_dot_product_attention_grad", __FILE__, __LINE__, rows_of(true));
 
 }  // namespace
 

@@ -39,11 +39,32 @@ OpCase mask_case(std::string label, HostTensor x, HostTensor mask) {
 }
 // Gradients are checked behind a sum, whose size does not depend on data.
 OpCase sum_case(std::string label, HostTensor x, HostTensor mask) {
-  return {.label = std::move(label), .inputs = {std::move(x), std::move(mask)}, .build = [](TensorList in) {
-            const Tensor y = boolean_mask(in[0], in[1]);
-            return TensorList{reduce_sum(y * y, {.axes = 0})};
-          }};
+  return {.label = std::move(label),
+          .inputs = {std::move(x), std::move(mask)},
+          .build =
+              [](TensorList in) {
+                const Tensor y = boolean_mask(in[0], in[1]);
+                return TensorList{reduce_sum(y * y, {.axes = 0})};
+              },
+          .reference =
+              [](const HostTensors& in) {
+                const HostTensor y = naive_mask(in)[0];
+                HostTensor sum(y.shape().slice(1, y.shape().rank()), f64);
+                for (int64_t i = 0; i < y.num_elements(); ++i) {
+                  const int64_t k = i % sum.num_elements();
+                  sum.set(k, sum.at(k) + y.at(i) * y.at(i));
+                }
+                return HostTensors{sum};
+              }};
 }
+std::vector<OpCase> sums_of_rows() {
+  std::vector<OpCase> list;
+  for (const int64_t rows : {0, 1, 2, 8})
+    for (const int64_t channels : {1, 3, 17})
+      list.push_back(sum_case(str(rows, " of ", channels), randn({rows, channels}), booleans({rows})));
+  return list;
+}
+const OpTestRows sum_rows("boolean_mask", __FILE__, __LINE__, sums_of_rows());
 
 HostTensor bools(std::initializer_list<bool> values, Shape shape) {
   return HostTensor::of<bool>(values, std::move(shape));

@@ -4,6 +4,7 @@
 #include <martello/kernel/cpu/isa.h>
 #include <martello/kernel/cpu/onednn.h>
 #include <martello/ops/conv2d.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 
@@ -101,15 +102,28 @@ std::vector<Case> cases() {
        {2, 6, 3, 2},
        {.stride = {1, 2}, .padding = {0, 1, 1, 0}, .dilation = {2, 4}, .groups = 2, .data_format = kNchw}},
       {"many channels", {2, 6, 6, 32}, {3, 3, 32, 64}, {2, 6, 6, 64}},
+      {"17 channels", {1, 3, 3, 17}, {3, 3, 17, 3}, {1, 3, 3, 3}},
+      {"one channel to 17, channels first",
+       {2, 1, 4, 3},
+       {3, 2, 1, 17},
+       {2, 17, 2, 2},
+       {.stride = 2, .data_format = kNchw}},
+      {"17 groups", {2, 3, 3, 17}, {3, 3, 1, 34}, {2, 2, 2, 34}, {.stride = 2, .groups = 17}},
+      {"dilation, channels first",
+       {1, 3, 7, 6},
+       {3, 3, 3, 2},
+       {1, 2, 3, 2},
+       {.padding = Pad::valid, .dilation = 2, .data_format = kNchw}},
       {"no images", {0, 5, 4, 3}, {3, 3, 3, 4}, {0, 5, 4, 4}},
+      {"no images, channels first", {0, 3, 5, 4}, {3, 3, 3, 4}, {0, 4, 3, 2}, {.stride = 2, .data_format = kNchw}},
       {"no input channels", {2, 5, 4, 0}, {3, 3, 0, 4}, {2, 5, 4, 4}},
       {"no output channels", {2, 5, 4, 3}, {3, 3, 3, 0}, {2, 5, 4, 0}},
   };
 }
 
 // Without AVX-512 the library cuts the sums of images with channels first by the number of threads.
-bool has_fixed_bits(const Case& c) {
-  return c.attrs.data_format == DataFormat::nhwc || cpu::host_isa() == cpu::Isa::v4;
+bool has_fixed_bits(const Conv2DAttrs& a) {
+  return a.data_format == DataFormat::nhwc || cpu::host_isa() == cpu::Isa::v4;
 }
 
 bool is_small(const Case& c) { return c.x[0] * c.kernel.num_elements() < 5000; }
@@ -120,7 +134,7 @@ OpCase forward_row(const Case& c) {
           .build = [a = c.attrs](TensorList t) { return TensorList{conv2d(t[0], t[1], a)}; },
           .reference = [c](const HostTensors& in) { return HostTensors{naive_conv(in[0], in[1], c.y, c.attrs)}; },
           .second_order = is_small(c),
-          .same_bits = has_fixed_bits(c),
+          .same_bits = has_fixed_bits(c.attrs),
           .tolerance = 2e-5};
 }
 
@@ -170,8 +184,8 @@ OpCase varying(OpCase c) {
   return c;
 }
 
-TEST(conv2d_transpose, gives_larger_images) {
-  const OpCase list[] = {
+std::vector<OpCase> transpose_cases() {
+  return {
       varying(transpose_row("same", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 6, 8, 2}, {.stride = 2})),
       varying(transpose_row("same 4/2", {2, 3, 4, 5}, {4, 4, 2, 5}, {2, 6, 8, 2}, {.stride = 2})),
       transpose_row("valid", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 7, 9, 2}, {.stride = 2, .padding = Pad::valid}),
@@ -181,8 +195,30 @@ TEST(conv2d_transpose, gives_larger_images) {
       varying(
           transpose_row("numbers", {1, 3, 3, 2}, {4, 4, 3, 2}, {1, 6, 6, 3}, {.stride = 2, .padding = {1, 1, 1, 1}})),
       transpose_row("channels first", {1, 2, 3, 3}, {4, 4, 3, 2}, {1, 3, 6, 6}, {.stride = 2, .data_format = kNchw})};
-  for (const OpCase& c : list) testing::run_op_case("conv2d_grad_input", c);
 }
+
+// Into two channels of each group; 0 groups are as many as channels.
+OpCase transpose_images(std::string label, const HostTensor& x, Conv2DAttrs a) {
+  const int h = a.data_format == DataFormat::nhwc ? 1 : 2, channels = channel_axis(a.data_format, 4);
+  const Shape kernel(3, 2, 2, x.shape()[channels]);
+  if (a.groups == 0) a.groups = kernel[3];
+  Shape y = x.shape().with(channels, 2 * a.groups);
+  for (int axis = 0; axis < 2; ++axis) {
+    const int64_t s = a.stride[axis], in = y[h + axis], reach = (kernel[axis] - 1) * a.dilation[axis] + 1;
+    const int64_t spread = (in - 1) * s + std::max(reach, s) - a.padding.before(axis) - a.padding.after(axis);
+    y = y.with(h + axis, a.padding.rule() == Pad::same ? in * s : spread);
+  }
+  return varying(transpose_row(std::move(label), x.shape(), kernel, y, a));
+}
+
+const testing::OpTestRows transpose_rows("conv2d_transpose", __FILE__, __LINE__, transpose_cases());
+const testing::OpTestRows transpose_image_rows(
+    "conv2d_transpose", __FILE__, __LINE__,
+    testing::image_rows<Conv2DAttrs>({{.stride = 2, .padding = Pad::valid, .groups = 0},
+                                      {.stride = {1, 3}, .padding = {1, 0, 0, 1}},
+                                      {.stride = 2, .padding = Pad::valid, .dilation = {1, 2}},
+                                      {.stride = 2, .dilation = 2}},
+                                     transpose_images));
 
 TEST(conv2d_transpose, keeps_its_bits_with_the_same_number_of_threads) {
   const HostTensor x = randn({2, 3, 4, 5}, 1).cast(f32), kernel = randn({3, 3, 2, 5}, 2).cast(f32);
@@ -198,22 +234,36 @@ TEST(conv2d_transpose, keeps_its_bits_with_the_same_number_of_threads) {
   }
 }
 
-TEST(conv2d, convolves_channels_by_themselves) {
-  const HostTensor x = randn({2, 5, 5, 3}, 1), kernel = randn({3, 3, 3, 2}, 2);
-  const Conv2DAttrs grouped{.stride = 2, .groups = 3};
-  testing::run_op_case("conv2d",
-                       {.label = "depthwise",
-                        .inputs = {x, kernel},
-                        .build = [](TensorList t) { return TensorList{depthwise_conv2d(t[0], t[1], {.stride = 2})}; },
-                        .reference =
-                            [=](const HostTensors& in) {
-                              const HostTensor w = in[1].reshaped({3, 3, 1, 6});
-                              return HostTensors{naive_conv(in[0], w, {2, 3, 3, 6}, grouped)};
-                            },
-                        .second_order = true,
-                        .unknown_shapes = false,
-                        .tolerance = 2e-5});
+// Two kernels of 2 x 2 for each channel.
+OpCase depthwise_row(std::string label, const HostTensor& x, Conv2DAttrs a) {
+  const int h = a.data_format == DataFormat::nhwc ? 1 : 2, channels = channel_axis(a.data_format, 4);
+  Conv2DAttrs grouped = a;
+  grouped.groups = x.shape()[channels];
+  Shape y = x.shape().with(channels, 2 * grouped.groups);
+  for (int axis = 0; axis < 2; ++axis) {
+    const int64_t in = y[h + axis] + a.padding.before(axis) + a.padding.after(axis);
+    const int64_t least = a.padding.rule() == Pad::same ? 1 : a.dilation[axis] + 1;
+    y = y.with(h + axis, (in - least) / a.stride[axis] + 1);
+  }
+  return {.label = std::move(label),
+          .inputs = {x, randn({2, 2, grouped.groups, 2}, 2)},
+          .build = [=](TensorList t) { return TensorList{depthwise_conv2d(t[0], t[1], a)}; },
+          .reference =
+              [=](const HostTensors& in) {
+                const HostTensor w = in[1].reshaped({2, 2, 1, 2 * grouped.groups});
+                return HostTensors{naive_conv(in[0], w, y, grouped)};
+              },
+          .second_order = true,
+          .same_bits = has_fixed_bits(a),
+          .unknown_shapes = false,
+          .tolerance = 2e-5};
 }
+const testing::OpTestRows depthwise_rows("depthwise_conv2d", __FILE__, __LINE__,
+                                         testing::image_rows<Conv2DAttrs>({{.stride = 2},
+                                                                           {.padding = {1, 0, 0, 2}},
+                                                                           {.dilation = {2, 1}},
+                                                                           {.stride = {1, 2}, .padding = Pad::valid}},
+                                                                          depthwise_row));
 
 Tensor image(Shape shape, DType dtype = f32) { return placeholder(std::move(shape), dtype, "x"); }
 Tensor weights(Shape shape, DType dtype = f32) { return placeholder(std::move(shape), dtype, "w"); }

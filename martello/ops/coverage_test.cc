@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 // Rows of the graph's own ops, and the test that every op has some.
 namespace martello::testing {
 namespace {
@@ -81,6 +84,21 @@ OP_TEST(group, {.label = "comes before what waits for it",
 TEST(coverage, every_op_has_rows_doc_family_and_gradient) {
   const std::vector<std::string> gaps = op_coverage_gaps();
   EXPECT_TRUE(gaps.empty()) << join(gaps, "\n");
+}
+
+// Kernels of networks depend on the sizes, formats and attributes in many ways.
+TEST(coverage, every_differentiable_op_of_networks_has_many_rows) {
+  constexpr size_t kLeastRows = 20;
+  const std::set<std::string> families = {"Convolution and pooling", "Images", "Normalization", "Sequences",
+                                          "Softmax and losses"};
+  const std::set<std::string> others = {"boolean_mask", "dropout", "pad", "scan"};
+  const std::map<std::string, size_t> rows = tested_ops();
+  for (const OpDef* def : all_ops()) {
+    if (!families.contains(def->family) && !others.contains(def->name)) continue;
+    if (def->gradient == not_differentiable) continue;
+    const auto it = rows.find(def->name);
+    EXPECT_GE(it == rows.end() ? 0 : it->second, kLeastRows) << def->name;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <martello/graph/scopes.h>
 #include <martello/ops/crop_and_resize.h>
 #include <martello/ops/internal/naive_index.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 
@@ -23,25 +24,47 @@ double place(double from, double to, int64_t o, int64_t count, int64_t size) {
 
 double pixel_part(double p, int64_t i) { return std::max(0.0, 1 - std::abs(p - static_cast<double>(i))); }
 
-HostTensor naive_crops(const HostTensors& in, const CropAndResizeAttrs& a) {
-  const HostTensor &images = in[0], &boxes = in[1];
-  const bool is_nchw = a.data_format == kNchw;
-  const size_t y = is_nchw ? 2 : 1, x = y + 1;
-  const int64_t height = images.shape()[static_cast<int>(y)], width = images.shape()[static_cast<int>(x)];
-  const int64_t channels = images.shape()[is_nchw ? 1 : 3], n = boxes.shape()[0];
-  const Shape shape = is_nchw ? Shape(n, channels, a.height, a.width) : Shape(n, a.height, a.width, channels);
-  return tabulate(shape, f64, [&](Index o) {
+Shape crops_shape(const Shape& images, int64_t boxes, const CropAndResizeAttrs& a) {
+  return a.data_format == kNchw ? Shape(boxes, images[1], a.height, a.width)
+                                : Shape(boxes, a.height, a.width, images[3]);
+}
+
+// Calls f(place in the crops, place in the images, how much of the latter is in the former).
+void for_parts(const Shape& images, const HostTensor& boxes, const HostTensor& box_image, const CropAndResizeAttrs& a,
+               const std::function<void(const Index&, const Index&, double)>& f) {
+  const size_t y = a.data_format == kNchw ? 2 : 1, x = y + 1;
+  const int64_t height = images[static_cast<int>(y)], width = images[static_cast<int>(x)];
+  const Shape crops = crops_shape(images, boxes.shape()[0], a);
+  for (int64_t k = 0; k < crops.num_elements(); ++k) {
+    const Index o = index_of(crops, k);
     const int64_t b = o[0];
     const double v = place(at(boxes, {b, 0}), at(boxes, {b, 2}), o[y], a.height, height);
     const double u = place(at(boxes, {b, 1}), at(boxes, {b, 3}), o[x], a.width, width);
-    if (!(v >= 0 && v <= static_cast<double>(height - 1) && u >= 0 && u <= static_cast<double>(width - 1))) return 0.0;
-    o[0] = static_cast<int64_t>(in[2].at(b));
-    double sum = 0;
-    for (o[y] = 0; o[y] < height; ++o[y])
-      for (o[x] = 0; o[x] < width; ++o[x])
-        if (const double part = pixel_part(v, o[y]) * pixel_part(u, o[x]); part > 0) sum += part * at(images, o);
-    return sum;
+    if (!(v >= 0 && v <= static_cast<double>(height - 1) && u >= 0 && u <= static_cast<double>(width - 1))) continue;
+    Index i = o;
+    i[0] = static_cast<int64_t>(box_image.at(b));
+    for (i[y] = 0; i[y] < height; ++i[y])
+      for (i[x] = 0; i[x] < width; ++i[x])
+        if (const double part = pixel_part(v, i[y]) * pixel_part(u, i[x]); part > 0) f(o, i, part);
+  }
+}
+
+HostTensor naive_crops(const HostTensors& in, const CropAndResizeAttrs& a) {
+  HostTensor crops(crops_shape(in[0].shape(), in[1].shape()[0], a), f64);
+  for_parts(in[0].shape(), in[1], in[2], a, [&](const Index& o, const Index& i, double part) {
+    const int64_t k = flat_index(crops.shape(), o);
+    crops.set(k, crops.at(k) + part * at(in[0], i));
   });
+  return crops;
+}
+
+HostTensor naive_crops_grad(const HostTensors& in, const Shape& images, const CropAndResizeAttrs& a) {
+  HostTensor dx(images, f64);
+  for_parts(images, in[1], in[2], a, [&](const Index& o, const Index& i, double part) {
+    const int64_t k = flat_index(images, i);
+    dx.set(k, dx.at(k) + part * at(in[0], o));
+  });
+  return dx;
 }
 
 // Boxes are constants of the graph: the gradient is that of the images.
@@ -79,23 +102,35 @@ OP_TEST(crop_and_resize, row("inside", {2, 5, 6, 3}, inside(4), integers({4}, 0,
         row("no channels", {2, 5, 6, 0}, inside(2), HostTensor({2}, i32), {3, 4}),
         row("many boxes", {3, 9, 8, 4}, uniform({40, 4}, -0.2, 1.2), integers({40}, 0, 3), {7, 7}));
 
-OP_TEST(crop_and_resize_grad, {.label = "whole image",
-                               .inputs = {randn({2, 4, 5, 3})},
-                               .build =
-                                   [](TensorList dy) {
-                                     const HostTensor whole = HostTensor::of<double>({0, 0, 1, 1, 0, 0, 1, 1}, {2, 4});
-                                     return TensorList{crop_and_resize_grad(dy[0], constant(whole.cast(dy[0].dtype())),
-                                                                            constant(HostTensor::of<int32_t>({1, 1})),
-                                                                            {4, 5}, Shape(3, 4, 5, 3))};
-                                   },
-                               .reference =
-                                   [](const HostTensors& in) {
-                                     return HostTensors{tabulate({3, 4, 5, 3}, f64, [&](const Index& i) {
-                                       if (i[0] != 1) return 0.0;
-                                       return at(in[0], {0, i[1], i[2], i[3]}) + at(in[0], {1, i[1], i[2], i[3]});
-                                     })};
-                                   },
-                               .second_order = true});
+OpCase grad_row(std::string label, Shape images, HostTensor boxes, HostTensor box_image, CropAndResizeAttrs a) {
+  return {.label = std::move(label),
+          .inputs = {randn(crops_shape(images, boxes.shape()[0], a))},
+          .build =
+              [=](TensorList in) {
+                const Tensor b = constant(boxes.cast(in[0].dtype())), i = constant(box_image);
+                return TensorList{crop_and_resize_grad(in[0], b, i, a, images)};
+              },
+          .reference =
+              [=](const HostTensors& in) {
+                return HostTensors{naive_crops_grad({in[0], boxes, box_image}, images, a)};
+              },
+          .second_order = true};
+}
+OP_TEST(crop_and_resize_grad,
+        grad_row("whole image", {3, 4, 5, 3}, HostTensor::of<double>({0, 0, 1, 1, 0, 0, 1, 1}, {2, 4}),
+                 HostTensor::of<int32_t>({1, 1}), {4, 5}));
+
+// Two boxes, where there are images.
+std::vector<OpCase> box_rows(OpCase (*make)(std::string, Shape, HostTensor, HostTensor, CropAndResizeAttrs)) {
+  return image_rows<CropAndResizeAttrs>({{2, 2}, {1, 3}},
+                                        [=](std::string label, const HostTensor& x, CropAndResizeAttrs a) {
+                                          const int64_t images = x.shape()[0], boxes = images > 0 ? 2 : 0;
+                                          return make(std::move(label), x.shape(), uniform({boxes, 4}, -0.1, 1.1),
+                                                      integers({boxes}, 0, std::max<int64_t>(images, 1)), a);
+                                        });
+}
+const OpTestRows crop_rows("crop_and_resize", __FILE__, __LINE__, box_rows(row));
+const OpTestRows crop_grad_rows("crop_and_resize_grad", __FILE__, __LINE__, box_rows(grad_row));
 
 TEST(crop_and_resize, names_the_box_of_an_image_that_is_not_there) {
   GraphScope scope;

@@ -6,6 +6,7 @@
 #include <martello/ops/boolean_mask.h>
 #include <martello/ops/dropout.h>
 #include <martello/ops/internal/dropout_loops.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 #include <martello/testing/run_kernel.h>
@@ -59,6 +60,8 @@ OP_TEST(dropout, row("rows", randn({9, 40}), 0.5), row("longer rows", randn({3, 
          .inputs = {randn({4, 9})},
          .build = [](TensorList x) { return TensorList{dropout(x[0], {.rate = 0})}; },
          .reference = [](const HostTensors& in) { return in; }});
+
+const OpTestRows image_drop_rows("dropout", __FILE__, __LINE__, image_rows<double>({0.25, 0.5, 0.9, 0.1}, row));
 
 HostTensor drop(const HostTensor& x, double rate, KernelOptions options = {}, HostTensor count = counter()) {
   return run_kernel(op_dropout, {count, x}, Attrs(DropoutAttrs{rate, kKey}), options)[0];

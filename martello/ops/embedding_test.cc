@@ -25,7 +25,7 @@ HostTensors naive_lookup(const HostTensors& in) {
 TEST(embedding_lookup, takes_rows_and_sums_gradients_of_repeated_ids) {
   for (const HostTensor& ids : {integers({2, 9}, 0, 5), integers({4}, 0, 5, i64), integers({}, 0, 5),
                                 integers({0}, 0, 5), HostTensor::full({7}, i32, 3)})
-    for (const Shape& table : {Shape(5, 3), Shape(Shape(5)), Shape(5, 2, 4)})
+    for (const Shape& table : {Shape(5, 3), Shape(Shape(5)), Shape(5, 2, 4), Shape(5, 1), Shape(5, 17)})
       run_op_case("embedding_lookup",
                   {.label = ids.shape().str(),
                    .inputs = {randn(table), ids},

@@ -21,6 +21,8 @@ HostTensors inputs_of(const Sizes& s) {
   return {randn({s.steps, s.rows, 3 * s.units}), w, randn({3 * s.units}, 3), randn({s.rows, s.units}, 4)};
 }
 
+HostTensor lengths_of(const Sizes& s) { return integers({s.rows}, 0, s.steps + 1, i64); }
+
 OpCase row(std::string label, const Sizes& s) {
   return {.label = std::move(label),
           .inputs = inputs_of(s),
@@ -55,17 +57,33 @@ OpCase grad_row(const Sizes& s, bool has_lengths) {
   const HostTensors in = inputs_of(s);
   const Shape sequence{s.steps, s.rows, s.units};
   OpCase c{
-      .label = has_lengths ? "lengths" : "all steps",
+      .label = str(has_lengths ? "lengths " : "all steps ", sequence.str()),
       .inputs = {uniform({s.steps, s.rows, 4 * s.units}, 0.1, 0.9), randn(sequence, 5), in[1], in[3],
                  randn(sequence, 6), randn({s.rows, s.units}, 7)},
       .build =
           [](TensorList x) {
             return outputs_of(add_operation(op_gru_sequence_grad, {x.begin(), x.end()}, Attrs(), "gru_sequence_grad"));
           },
-      .second_order = true};
-  if (has_lengths) c.inputs.push_back(integers({s.rows}, 0, s.steps + 1, i64));
+      .reference = naive_gru_sequence_grad};
+  if (has_lengths) c.inputs.push_back(lengths_of(s));
   return c;
 }
+
+// None, one and several rows of 1, 3 and 17 units, with lengths and without.
+std::vector<OpCase> rows_of(OpCase (*make)(const Sizes&, bool has_lengths)) {
+  std::vector<OpCase> list;
+  for (const int64_t rows : {0, 1, 2, 5})
+    for (const int64_t units : {1, 3, 17})
+      for (const bool has_lengths : {false, true}) list.push_back(make({2, rows, units}, has_lengths));
+  return list;
+}
+OpCase small_row(const Sizes& s, bool has_lengths) {
+  const std::string label = str(s.rows, " of ", s.units);
+  return has_lengths ? lengths_row(label + ", lengths", s, lengths_of(s)) : row(label, s);
+}
+
+const OpTestRows small_rows("gru_sequence", __FILE__, __LINE__, rows_of(small_row));
+const OpTestRows grad_rows("gru_sequence_grad", __FILE__, __LINE__, rows_of(grad_row));
 
 }  // namespace
 
@@ -77,7 +95,8 @@ OP_TEST(gru_sequence, twice(row("a few", {3, 2, 4})), row("one of each", {1, 1, 
         twice(lengths_row("lengths", {4, 5, 3}, HostTensor::of<int32_t>({4, 0, 1, 3, 2}))),
         lengths_row("long lengths", {5, 60, 20}, integers({60}, 0, 6, i64)),
         lengths_row("lengths of cut rows", {4, 21, 35}, integers({21}, 0, 5, i32)), state_alone());
-OP_TEST(gru_sequence_grad, grad_row({3, 2, 4}, false), grad_row({2, 5, 3}, true), grad_row({0, 2, 3}, false));
+OP_TEST(gru_sequence_grad, twice(grad_row({3, 2, 4}, false)), twice(grad_row({3, 5, 3}, true)),
+        grad_row({0, 2, 3}, false));
 
 OP_REFUSES(gru_sequence, weights_of_other_units,
            [] {

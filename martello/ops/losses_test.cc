@@ -1,5 +1,6 @@
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/ops/losses.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
@@ -75,37 +76,45 @@ TEST(sigmoid_cross_entropy, is_exact_where_the_label_is_almost_certain) {
   EXPECT_NEAR(y.at(1) / std::exp(-60.0), 1, 1e-5);
 }
 
-TEST(weighted_sigmoid_cross_entropy, weighs_the_positive_part) {
-  for (const double weight : {0.25, 1.0, 6.0})
-    run_op_case("weighted_sigmoid_cross_entropy",
-                {.label = "number",
-                 .inputs = {randn({5, 7}), uniform({5, 7}, 0, 1)},
-                 .build = [=](TensorList x) { return TensorList{weighted_sigmoid_cross_entropy(x[0], x[1], weight)}; },
-                 .reference =
-                     [=](const HostTensors& in) {
-                       return mapped(in, [=](const auto& v) { return naive_sigmoid_loss(v[0], v[1], weight); });
-                     },
-                 .second_order = true});
-  run_op_case("weighted_sigmoid_cross_entropy",
-              {.label = "tensor",
-               .inputs = {randn({5, 7}), uniform({5, 7}, 0, 1), uniform({7}, 0.5, 4)},
-               .build = [](TensorList x) { return TensorList{weighted_sigmoid_cross_entropy(x[0], x[1], x[2])}; },
-               .reference =
-                   [](const HostTensors& in) {
-                     return mapped(in, [](const auto& v) { return naive_sigmoid_loss(v[0], v[1], v[2]); });
-                   }});
+OpCase weighted_row(std::string label, HostTensor x, double weight) {
+  OpCase c = sigmoid_row(std::move(label), x, uniform(x.shape(), 0, 1, 2));
+  c.build = [=](TensorList in) { return TensorList{weighted_sigmoid_cross_entropy(in[0], in[1], weight)}; };
+  c.reference = [=](const HostTensors& in) {
+    return mapped(in, [=](const auto& v) { return naive_sigmoid_loss(v[0], v[1], weight); });
+  };
+  return c;
+}
+OpCase tensor_of_weights() {
+  OpCase c = weighted_row("tensor", randn({5, 7}), 1);
+  c.inputs.push_back(uniform({7}, 0.5, 4));
+  c.build = [](TensorList x) { return TensorList{weighted_sigmoid_cross_entropy(x[0], x[1], x[2])}; };
+  c.reference = [](const HostTensors& in) {
+    return mapped(in, [](const auto& v) { return naive_sigmoid_loss(v[0], v[1], v[2]); });
+  };
+  c.second_order = false;
+  return c;
 }
 
-TEST(softmax_cross_entropy, is_that_of_smoothed_labels) {
-  for (const Shape& shape : {Shape(4, 7), Shape(Shape(3)), Shape(2, 3, 5), Shape(0, 4), Shape(6, 1), Shape(33, 40)})
-    for (const double s : {0.0, 0.1, 1.0})
-      run_op_case("softmax_cross_entropy",
-                  {.label = shape.str(),
-                   .inputs = {randn(shape), uniform(shape, 0, 1, 2)},
-                   .build = [=](TensorList x) { return TensorList{softmax_cross_entropy(x[0], x[1], {s})}; },
-                   .reference = [=](const HostTensors& in) { return naive_softmax_loss(in, s); },
-                   .second_order = shape.num_elements() < 40});
+OpCase softmax_row(std::string label, HostTensor x, double smoothing) {
+  const HostTensor labels = uniform(x.shape(), 0, 1, 2);
+  return {.label = std::move(label),
+          .inputs = {std::move(x), labels},
+          .build = [=](TensorList in) { return TensorList{softmax_cross_entropy(in[0], in[1], {smoothing})}; },
+          .reference = [=](const HostTensors& in) { return naive_softmax_loss(in, smoothing); }};
 }
+
+const OpTestRows sigmoid_rows("sigmoid_cross_entropy", __FILE__, __LINE__,
+                              image_rows<uint64_t>({2}, [](std::string label, HostTensor x, uint64_t seed) {
+                                return sigmoid_row(std::move(label), x, uniform(x.shape(), 0, 1, seed));
+                              }));
+const OpTestRows weighted_rows("weighted_sigmoid_cross_entropy", __FILE__, __LINE__,
+                               image_rows<double>({0.25, 1, 1.5, 6}, weighted_row));
+OP_TEST(weighted_sigmoid_cross_entropy, tensor_of_weights());
+const OpTestRows softmax_rows("softmax_cross_entropy", __FILE__, __LINE__,
+                              image_rows<double>({0, 0.1, 0.3, 1}, softmax_row));
+OP_TEST(softmax_cross_entropy, twice(softmax_row("few classes", randn({4, 7}), 0.1)),
+        twice(softmax_row("vector", randn({3}), 0)), twice(softmax_row("one class", randn({6, 1}), 0.1)),
+        softmax_row("many classes", randn({33, 40}), 0.1), softmax_row("no rows", randn({0, 4}), 1));
 
 double total(const HostTensor& losses, LossReduction reduction) {
   double sum = 0;
@@ -113,48 +122,48 @@ double total(const HostTensor& losses, LossReduction reduction) {
   return reduction == LossReduction::mean ? sum / static_cast<double>(losses.num_elements()) : sum;
 }
 
-void check_reduced(const char* op, const std::function<Tensor(TensorList, LossReduction)>& build, const Element& f) {
-  for (const auto reduction : {LossReduction::mean, LossReduction::sum, LossReduction::none})
-    for (const Shape& shape : {Shape(4, 7), Shape(Shape(37)), Shape()})
-      run_op_case(op, {.label = shape.str(),
-                       .inputs = {randn(shape), randn(shape, 2)},
-                       .build = [=](TensorList x) { return TensorList{build(x, reduction)}; },
-                       .reference =
-                           [=](const HostTensors& in) {
-                             const HostTensors losses = mapped(in, f);
-                             if (reduction == LossReduction::none) return losses;
-                             return HostTensors{HostTensor(total(losses[0], reduction))};
-                           }});
+// f of prediction and target. The mean of nothing is NaN, which has no differences.
+OpCase reduced_row(std::string label, const HostTensor& x, LossReduction reduction,
+                   std::function<Tensor(Tensor, Tensor)> loss, Element f) {
+  return {.label = std::move(label),
+          .inputs = {x, randn(x.shape(), 2)},
+          .build = [=](TensorList in) { return TensorList{loss(in[0], in[1])}; },
+          .reference =
+              [=](const HostTensors& in) {
+                const HostTensors losses = mapped(in, f);
+                if (reduction == LossReduction::none) return losses;
+                return HostTensors{HostTensor(total(losses[0], reduction))};
+              },
+          .gradient = reduction != LossReduction::mean || x.num_elements() > 0};
 }
 
-TEST(huber_loss, is_a_square_near_and_a_line_far) {
-  for (const double delta : {0.3, 1.0})
-    check_reduced(
-        "huber_loss",
-        [=](TensorList x, LossReduction r) {
-          return huber_loss(x[0], x[1], {delta, r});
-        },
-        [=](const std::vector<double>& v) { return naive_huber(v[0] - v[1], delta); });
+OpCase huber_row(std::string label, const HostTensor& x, HuberLossAttrs a) {
+  return reduced_row(
+      std::move(label), x, a.reduction, [=](Tensor p, Tensor t) { return huber_loss(p, t, a); },
+      [=](const std::vector<double>& v) { return naive_huber(v[0] - v[1], a.delta); });
 }
-
-TEST(l1_loss, is_the_distance) {
-  check_reduced(
-      "l1_loss", [](TensorList x, LossReduction r) { return l1_loss(x[0], x[1], {r}); },
+OpCase l1_row(std::string label, const HostTensor& x, L1LossAttrs a) {
+  return reduced_row(
+      std::move(label), x, a.reduction, [=](Tensor p, Tensor t) { return l1_loss(p, t, a); },
       [](const std::vector<double>& v) { return std::abs(v[0] - v[1]); });
 }
-
-TEST(mean_squared_error, is_the_mean_of_squares) {
-  const auto square = [](const std::vector<double>& v) { return (v[0] - v[1]) * (v[0] - v[1]); };
-  run_op_case("mean_squared_error", {.label = "matrix",
-                                     .inputs = {randn({4, 7}), randn({4, 7}, 2)},
-                                     .build = [](TensorList x) { return TensorList{mean_squared_error(x[0], x[1])}; },
-                                     .reference =
-                                         [=](const HostTensors& in) {
-                                           const double mean = total(mapped(in, square)[0], LossReduction::mean);
-                                           return HostTensors{HostTensor(mean)};
-                                         },
-                                     .second_order = true});
+OpCase mse_row(std::string label, const HostTensor& x, LossReduction reduction) {
+  return twice(reduced_row(
+      std::move(label), x, reduction, [](Tensor p, Tensor t) { return mean_squared_error(p, t); },
+      [](const std::vector<double>& v) { return (v[0] - v[1]) * (v[0] - v[1]); }));
 }
+
+constexpr LossReduction kMean = LossReduction::mean, kSum = LossReduction::sum, kNone = LossReduction::none;
+
+const OpTestRows huber_rows("huber_loss", __FILE__, __LINE__,
+                            image_rows<HuberLossAttrs>({{1, kNone}, {0.3, kMean}, {1, kSum}, {0.3, kNone}, {1, kMean}},
+                                                       huber_row));
+OP_TEST(huber_loss, huber_row("scalar", randn({}), {}), huber_row("vector", randn({37}), {0.3, kSum}));
+const OpTestRows l1_rows("l1_loss", __FILE__, __LINE__,
+                         image_rows<L1LossAttrs>({{kMean}, {kNone}, {kSum}, {kNone}, {kMean}}, l1_row));
+OP_TEST(l1_loss, l1_row("scalar", randn({}), {}), l1_row("vector", randn({37}), {kSum}));
+const OpTestRows mse_rows("mean_squared_error", __FILE__, __LINE__, image_rows<LossReduction>({kMean}, mse_row));
+OP_TEST(mean_squared_error, mse_row("scalar", randn({}), kMean), mse_row("matrix", randn({4, 7}), kMean));
 
 Tensor input(Shape shape, DType dtype = f32) { return placeholder(std::move(shape), dtype, "x"); }
 

@@ -1,9 +1,7 @@
 #include <martello/graph/core_ops.h>
-#include <martello/graph/scopes.h>
 #include <martello/ops/internal/naive_index.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/ops/lrn.h>
-#include <martello/runtime/session.h>
-#include <martello/testing/grad_check.h>
 #include <martello/testing/op_test.h>
 
 #include <gtest/gtest.h>
@@ -57,24 +55,30 @@ OP_REFUSES(channel_window_sum, integers,
            },
            {"channel_window_sum", "i32", "f32"})
 
-TEST(lrn, divides_by_the_response_around) {
-  for (const DataFormat format : {DataFormat::nhwc, DataFormat::nchw}) {
-    GraphScope scope;
-    const HostTensor x = randn({2, 7, 3, 5});
-    const LrnAttrs a{.radius = 2, .bias = 2, .alpha = 0.5, .beta = 0.75, .data_format = format};
-    const Tensor y = lrn(placeholder(x.shape(), f64, "x"), a);
-    const HostTensor got = Session(Graph::current()).run(y, {{"x", x}})[0];
-    const int axis = channel_axis(format, 4);
-    for (int64_t i = 0; i < x.num_elements(); ++i) {
-      const double sum = window_sum(x, index_of(x.shape(), i), axis, 2, true);
-      ASSERT_NEAR(got.at(i), x.at(i) / std::pow(2 + 0.5 * sum, 0.75), 1e-12) << i;
-    }
-  }
+namespace {
+
+OpCase lrn_row(std::string label, HostTensor x, LrnAttrs a) {
+  const int axis = channel_axis(a.data_format, 4);
+  return {.label = std::move(label),
+          .inputs = {std::move(x)},
+          .build = [=](TensorList in) { return TensorList{lrn(in[0], a)}; },
+          .reference =
+              [=](const HostTensors& in) {
+                return HostTensors{tabulate(in[0].shape(), f64, [&](const Index& i) {
+                  const double sum = window_sum(in[0], i, axis, a.radius, true);
+                  return at(in[0], i) / std::pow(a.bias + a.alpha * sum, a.beta);
+                })};
+              }};
 }
 
-TEST(lrn, has_gradients) {
-  check_gradients([](TensorList in) { return TensorList{lrn(in[0], {.radius = 1, .beta = 0.75})}; },
-                  {randn({2, 2, 2, 5})});
-}
+const std::vector<LrnAttrs> kWindows = {{.radius = 2, .bias = 2, .alpha = 0.5, .beta = 0.75}, {}};
+const OpTestRows lrn_rows("lrn", __FILE__, __LINE__, image_rows(kWindows, lrn_row));
+const OpTestRows image_sum_rows("channel_window_sum", __FILE__, __LINE__,
+                                image_rows(kWindows, [](std::string label, HostTensor x, LrnAttrs a) {
+                                  const int axis = channel_axis(a.data_format, 4);
+                                  return row(std::move(label), std::move(x), {.axis = axis, .radius = a.radius});
+                                }));
+
+}  // namespace
 
 }  // namespace martello::testing

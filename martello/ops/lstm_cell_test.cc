@@ -51,18 +51,45 @@ OpCase large_gates() {
   return c;
 }
 
-OpCase grad_row(Shape state) {
-  Shape gates = state;
-  gates = gates.with(gates.rank() - 1, 4 * state[-1]);
-  return {.label = "rows",
+HostTensors naive_cell_grad(const HostTensors& in) {
+  const int64_t units = in[1].shape()[-1];
+  HostTensor dz(in[0].shape(), f64), dc(in[1].shape(), f64);
+  for (int64_t i = 0; i < dc.num_elements(); ++i) {
+    const auto gate_at = [=](int64_t gate) { return (i / units * 4 + gate) * units + i % units; };
+    double gates[4];
+    for (int64_t gate = 0; gate < 4; ++gate) gates[gate] = in[0].at(gate_at(gate));
+    const auto d = naive_lstm_cell_grad(gates, in[1].at(i), in[2].at(i), in[3].at(i), in[4].at(i));
+    for (int64_t gate = 0; gate < 4; ++gate) dz.set(gate_at(gate), d.z[gate]);
+    dc.set(i, d.c);
+  }
+  return {dz, dc};
+}
+
+OpCase grad_row(std::string label, const Shape& state) {
+  const Shape gates = state.with(state.rank() - 1, 4 * state[-1]);
+  return {.label = std::move(label),
           .inputs = {uniform(gates, 0.1, 0.9), randn(state, 2), randn(state, 3), randn(state, 4), randn(state, 5)},
           .build =
               [](TensorList in) {
                 const auto d = lstm_cell_grad(in[0], in[1], in[2], in[3], in[4]);
                 return TensorList{d.dz, d.dc};
               },
+          .reference = naive_cell_grad,
           .second_order = true};
 }
+
+// None, one and several rows of 1, 3 and 17 units.
+std::vector<OpCase> rows_of(OpCase (*make)(std::string, const Shape&)) {
+  std::vector<OpCase> list;
+  for (const int64_t rows : {0, 1, 2, 3, 5, 8, 13})
+    for (const int64_t units : {1, 3, 17}) list.push_back(make(str(rows, " of ", units), {rows, units}));
+  return list;
+}
+
+const OpTestRows cell_rows("lstm_cell", __FILE__, __LINE__, rows_of([](std::string label, const Shape& state) {
+                             return cell_row(std::move(label), state);
+                           }));
+const OpTestRows grad_rows("lstm_cell_grad", __FILE__, __LINE__, rows_of(grad_row));
 
 }  // namespace
 
@@ -70,7 +97,7 @@ OP_TEST(lstm_cell, cell_row("few units", {3, 5}), cell_row("one unit", {7, 1}), 
         cell_row("many", {70, 37}, 0), cell_row("vector", {19}), cell_row("rank six", {2, 1, 3, 1, 2, 3}, -1),
         cell_row("no rows", {0, 4}), cell_row("no units", {3, 0}), output_row("h alone", 0), output_row("c alone", 1),
         large_gates());
-OP_TEST(lstm_cell_grad, grad_row({3, 5}), grad_row({2, 17}), grad_row({0, 4}));
+OP_TEST(lstm_cell_grad, grad_row("vector", {19}), grad_row("rank six", {2, 1, 3, 1, 2, 3}));
 
 OP_REFUSES(lstm_cell, gates_of_other_units,
            [] {

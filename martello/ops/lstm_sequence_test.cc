@@ -21,6 +21,8 @@ HostTensors inputs_of(const Sizes& s) {
   return {randn({s.steps, s.rows, 4 * s.units}), w, randn({s.rows, s.units}, 3), randn({s.rows, s.units}, 4)};
 }
 
+HostTensor lengths_of(const Sizes& s) { return integers({s.rows}, 0, s.steps + 1, i64); }
+
 OpCase row(std::string label, Sizes s, double forget_bias = 1) {
   return {.label = std::move(label),
           .inputs = inputs_of(s),
@@ -64,7 +66,7 @@ OpCase all_outputs() {
   return c;
 }
 
-OpCase grad_row(Sizes s, bool has_lengths) {
+OpCase grad_row(const Sizes& s, bool has_lengths) {
   const HostTensors in = inputs_of(s);
   const Shape sequence{s.steps, s.rows, s.units}, state{s.rows, s.units};
   OpCase c{.label = str(has_lengths ? "lengths " : "all steps ", sequence.str()),
@@ -75,16 +77,31 @@ OpCase grad_row(Sizes s, bool has_lengths) {
                  return outputs_of(
                      add_operation(op_lstm_sequence_grad, {x.begin(), x.end()}, Attrs(), "lstm_sequence_grad"));
                },
-           .second_order = true};
-  if (has_lengths) c.inputs.push_back(integers({s.rows}, 0, s.steps + 1, i64));
+           .reference = naive_lstm_sequence_grad};
+  if (has_lengths) c.inputs.push_back(lengths_of(s));
   return c;
 }
 
-// The same with any number of threads; lstm_sequence's gradients say that it is right.
-OpCase bits_of(OpCase c) {
-  c.gradient = c.second_order = false;
+OpCase value_only(OpCase c) {
+  c.gradient = false;
   return c;
 }
+
+// None, one and several rows of 1, 3 and 17 units, with lengths and without.
+std::vector<OpCase> rows_of(OpCase (*make)(const Sizes&, bool has_lengths)) {
+  std::vector<OpCase> list;
+  for (const int64_t rows : {0, 1, 2, 5})
+    for (const int64_t units : {1, 3, 17})
+      for (const bool has_lengths : {false, true}) list.push_back(make({2, rows, units}, has_lengths));
+  return list;
+}
+OpCase small_row(const Sizes& s, bool has_lengths) {
+  const std::string label = str(s.rows, " of ", s.units);
+  return has_lengths ? lengths_row(label + ", lengths", s, lengths_of(s)) : row(label, s);
+}
+
+const OpTestRows small_rows("lstm_sequence", __FILE__, __LINE__, rows_of(small_row));
+const OpTestRows grad_rows("lstm_sequence_grad", __FILE__, __LINE__, rows_of(grad_row));
 
 }  // namespace
 
@@ -100,8 +117,8 @@ OP_TEST(lstm_sequence, twice(row("a few", {3, 2, 4})), row("one of each", {1, 1,
         lengths_row("a length of one row", {6, 1, 19}, HostTensor::of<int32_t>({4})),
         lengths_row("lengths of no steps", {0, 2, 4}, HostTensor::of<int32_t>({0, 0})), output_row("y alone", 0),
         output_row("h alone", 1), output_row("c alone", 2), all_outputs());
-OP_TEST(lstm_sequence_grad, grad_row({3, 2, 4}, false), grad_row({2, 5, 3}, true), grad_row({0, 2, 3}, false),
-        bits_of(grad_row({2, 19, 70}, true)), bits_of(grad_row({2, 1, 33}, false)));
+OP_TEST(lstm_sequence_grad, twice(grad_row({3, 2, 4}, false)), twice(grad_row({3, 5, 3}, true)),
+        grad_row({0, 2, 3}, false), value_only(grad_row({2, 19, 70}, true)), value_only(grad_row({2, 1, 33}, false)));
 
 OP_REFUSES(lstm_sequence, weights_of_other_units,
            [] {

@@ -1,5 +1,6 @@
 #include <martello/graph/core_ops.h>
 #include <martello/ops/internal/naive_index.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/ops/pad.h>
 #include <martello/testing/op_test.h>
 
@@ -87,6 +88,14 @@ OP_TEST(pad_grad, {.label = "reflected",
                    .reference = naive_pad_grad,
                    .dtypes = {f32, f64, bf16, f16},
                    .second_order = true});
+
+const OpTestRows image_pad_rows(
+    "pad", __FILE__, __LINE__,
+    image_rows<PadAttrs>({{.before = {0, 1, 2, 0}, .after = {0, 0, 1, 0}},
+                          {.before = {0, 0, 1, 0}, .after = {0, 0, 1, 0}, .mode = kReflect},
+                          {.before = {0, 1, 2, 0}, .after = {0, 1, 0, 1}, .mode = kSymmetric},
+                          {.before = {1, 0, 0, 2}, .after = {0, 1, 0, 0}, .value = 2.5}},
+                         pad_case));
 
 OP_REFUSES(pad, too_few_numbers,
            [] {

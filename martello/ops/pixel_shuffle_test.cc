@@ -1,5 +1,6 @@
 #include <martello/graph/core_ops.h>
 #include <martello/ops/internal/naive_index.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/ops/pixel_shuffle.h>
 #include <martello/testing/op_test.h>
 
@@ -71,6 +72,18 @@ OP_TEST(pixel_unshuffle, back("nhwc", randn({2, 3, 4, 8}), {}),
         back("block major", randn({2, 3, 4, 8}), {.order = kBlockMajor}),
         back("nchw", randn({2, 12, 3, 4}), {.data_format = kNchw}),
         back("nchw block major", randn({2, 12, 3, 4}), {.order = kBlockMajor, .data_format = kNchw}));
+
+// Of batches with four times the channels.
+std::vector<OpCase> rows_in_both_orders(OpCase (*make)(std::string, HostTensor, PixelShuffleAttrs)) {
+  return image_rows<PixelShuffleAttrs>({{}, {.order = kBlockMajor}},
+                                       [=](std::string label, const HostTensor& x, PixelShuffleAttrs a) {
+                                         const int axis = channel_axis(a.data_format, 4);
+                                         const Shape shape = x.shape().with(axis, 4 * x.shape()[axis]);
+                                         return make(std::move(label), randn(shape), a);
+                                       });
+}
+const OpTestRows shuffle_rows("pixel_shuffle", __FILE__, __LINE__, rows_in_both_orders(row));
+const OpTestRows unshuffle_rows("pixel_unshuffle", __FILE__, __LINE__, rows_in_both_orders(back));
 
 OP_REFUSES(pixel_shuffle, channels_that_do_not_divide,
            [] {

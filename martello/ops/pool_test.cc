@@ -4,6 +4,7 @@
 #include <martello/ops/internal/naive_index.h>
 #include <martello/ops/internal/pool_loops.h>
 #include <martello/ops/internal/pool_shape.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 
@@ -132,21 +133,29 @@ OpCase take_row(std::string label, HostTensor x, PoolAttrs a) {
           .reference = [=](const HostTensors& in) { return HostTensors{naive_max(in[0], a)[0]}; },
           .second_order = true};
 }
-OpCase value_only(OpCase c) {
-  c.gradient = false;
-  return c;
-}
-OpCase twice(OpCase c) {
-  c.second_order = true;
-  return c;
-}
-
 const PoolAttrs kOverlapping{.size = 3, .stride = 2, .padding = Pad::same};
 const PoolAttrs kUneven{.size = {3, 2}, .stride = {1, 3}, .padding = {1, 0, 0, 1}};
 PoolAttrs channels_first(PoolAttrs a) {
   a.data_format = kNchw;
   return a;
 }
+// Windows that lie side by side, overlap, reach into padding and leave gaps.
+std::vector<PoolAttrs> windows() {
+  return {
+      {}, kOverlapping, kUneven, {.size = {1, 2}, .stride = {2, 1}}, {.size = 2, .stride = 1, .padding = Pad::same}};
+}
+
+const OpTestRows max_rows("max_pool", __FILE__, __LINE__, image_rows(windows(), max_row));
+const OpTestRows max_grad_rows("max_pool_grad", __FILE__, __LINE__,
+                               image_rows(windows(), [](std::string label, HostTensor x, PoolAttrs a) {
+                                 return grad_row(std::move(label), std::move(x), a, true);
+                               }));
+const OpTestRows take_rows("max_pool_take", __FILE__, __LINE__, image_rows(windows(), take_row));
+const OpTestRows avg_rows("avg_pool", __FILE__, __LINE__, image_rows(windows(), avg_row));
+const OpTestRows avg_grad_rows("avg_pool_grad", __FILE__, __LINE__,
+                               image_rows(windows(), [](std::string label, HostTensor x, PoolAttrs a) {
+                                 return grad_row(std::move(label), std::move(x), a, false);
+                               }));
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include <martello/graph/core_ops.h>
 #include <martello/ops/internal/naive_index.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/ops/resize.h>
 #include <martello/ops/shape.h>
 #include <martello/ops/slice.h>
@@ -91,24 +92,34 @@ OP_TEST(resize, row("nearest up", {2, 3, 4, 2}, {6, 8}, {.method = kNearest}),
                    {naive_resize(in[0], {5, 6}, {}), in[1]}, [](const auto& v) { return v[0] * v[1]; }, f64)};
              }});
 
-OP_TEST(resize_grad,
-        {.label = "bilinear",
-         .inputs = {randn({2, 6, 7, 3})},
-         .build =
-             [](TensorList dy) {
-               return TensorList{resize_grad(dy[0], {4, 3})};
-             },
-         .reference =
-             [](const HostTensors& in) {
-               return HostTensors{tabulate({2, 4, 3, 3}, f64, [&](Index i) {
-                 double sum = 0;
-                 for (int64_t r = 0; r < 6; ++r)
-                   for (int64_t c = 0; c < 7; ++c)
-                     sum += part_of({}, i[1], r, 4, 6) * part_of({}, i[2], c, 3, 7) * at(in[0], {i[0], r, c, i[3]});
-                 return sum;
-               })};
-             },
-         .second_order = true});
+// Each pixel of dy, given back to the pixels that it was made of.
+HostTensor naive_resize_grad(const HostTensor& dy, const Shape& size, const ResizeAttrs& a) {
+  const size_t axis = a.data_format == kNchw ? 2 : 1;
+  const int64_t height = dy.shape()[static_cast<int>(axis)], width = dy.shape()[static_cast<int>(axis) + 1];
+  return tabulate(with_size(dy.shape(), size, a), f64, [&](Index i) {
+    const int64_t row = i[axis], column = i[axis + 1];
+    double sum = 0;
+    for (i[axis] = 0; i[axis] < height; ++i[axis])
+      for (i[axis + 1] = 0; i[axis + 1] < width; ++i[axis + 1])
+        sum += part_of(a, row, i[axis], size[0], height) * part_of(a, column, i[axis + 1], size[1], width) * at(dy, i);
+    return sum;
+  });
+}
+
+OpCase grad_row(std::string label, HostTensor dy, ResizeAttrs a) {
+  const Shape size(4, 3);
+  return {.label = std::move(label),
+          .inputs = {std::move(dy)},
+          .build = [=](TensorList in) { return TensorList{resize_grad(in[0], size, a)}; },
+          .reference = [=](const HostTensors& in) { return HostTensors{naive_resize_grad(in[0], size, a)}; },
+          .second_order = true};
+}
+OP_TEST(resize_grad, grad_row("bilinear", randn({2, 6, 7, 3}), {}));
+const OpTestRows grad_rows(
+    "resize_grad", __FILE__, __LINE__,
+    image_rows<ResizeAttrs>(
+        {{}, {.method = kNearest}, {.grid = kCorners}, {.grid = kHalf}, {.method = kNearest, .grid = kHalf}},
+        grad_row));
 
 Tensor images(Shape shape, DType dtype = f32) { return placeholder(std::move(shape), dtype, "x"); }
 

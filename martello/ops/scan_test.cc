@@ -62,6 +62,16 @@ OpCase row(std::string label, int64_t steps, Shape state, bool reverse = false) 
           .second_order = true};
 }
 
+// None, some and many numbers over one step and more, forward and backward.
+std::vector<OpCase> rows_of_sizes() {
+  std::vector<OpCase> list;
+  for (const int64_t steps : {1, 2, 5})
+    for (const int64_t size : {0, 1, 3, 17})
+      list.push_back(row(str(steps, " steps of ", size), steps, {size}, list.size() % 2 > 0));
+  return list;
+}
+const OpTestRows size_rows("scan", __FILE__, __LINE__, rows_of_sizes());
+
 // Two carried, one of them an integer, two xs and no ys but one.
 TensorList mixed(TensorList in) {
   const auto r = scan(

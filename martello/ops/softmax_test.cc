@@ -2,6 +2,7 @@
 #include <martello/kernel/cpu/isa.h>
 #include <martello/ops/internal/naive_reduce.h>
 #include <martello/ops/internal/softmax_loops.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/ops/softmax.h>
 #include <martello/testing/op_test.h>
 
@@ -58,14 +59,6 @@ OpCase logsumexp_row(std::string label, HostTensor x, ReduceAttrs a) {
           .reference =
               [=](const HostTensors& in) { return HostTensors{internal::naive_reduce(in[0], a, naive_logsumexp)}; }};
 }
-OpCase twice(OpCase c) {
-  c.second_order = true;
-  return c;
-}
-OpCase value_only(OpCase c) {
-  c.gradient = false;
-  return c;
-}
 
 }  // namespace
 
@@ -96,6 +89,17 @@ OP_TEST(logsumexp, twice(logsumexp_row("all", randn({4, 7}), {})), logsumexp_row
         value_only(logsumexp_row("nothing", randn({3, 0}), {.axes = 1})),
         value_only(logsumexp_row("minus infinity", HostTensor::full({2, 3}, f64, -kInf), {.axes = 1})),
         value_only(logsumexp_row("infinity", HostTensor::of<double>({1, kInf, 2}), {})));
+
+namespace {
+
+const OpTestRows softmax_image_rows("softmax", __FILE__, __LINE__, image_rows<int>({-1, 1}, softmax_row));
+const OpTestRows log_softmax_image_rows("log_softmax", __FILE__, __LINE__, image_rows<int>({1, -1}, log_softmax_row));
+const OpTestRows logsumexp_image_rows(
+    "logsumexp", __FILE__, __LINE__,
+    image_rows<ReduceAttrs>({{.axes = -1}, {.axes = {1, 2}}, {.axes = 1, .keep_dims = true}, {.axes = {1, 3}}},
+                            logsumexp_row));
+
+}  // namespace
 
 OP_REFUSES(softmax, axis_out_of_range, [] { softmax(placeholder({2}, f32, "x"), {.axis = 3}); },
            {"softmax", "axis 3", "[2]"})

@@ -1,6 +1,7 @@
 #include <martello/base/internal/test_text.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/scopes.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/ops/sparse_softmax_cross_entropy.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
@@ -36,6 +37,29 @@ OpCase loss_row(std::string label, Shape labels, int64_t classes, DType dtype = 
           .second_order = true};
 }
 
+OpCase grad_row(std::string label, Shape labels, int64_t classes, DType dtype = i32) {
+  OpCase c = loss_row(std::move(label), labels, classes, dtype);
+  c.inputs[0] = uniform(c.inputs[0].shape(), 0, 1);
+  c.inputs.push_back(randn(labels, 3));
+  c.build = [](TensorList x) { return TensorList{sparse_softmax_cross_entropy_grad(x[0], x[1], x[2])}; };
+  c.reference = [=](const HostTensors& x) {
+    HostTensor y(x[0].shape(), f64);
+    for (int64_t i = 0; i < y.num_elements(); ++i) {
+      const bool is_label = x[1].at(i / classes) == static_cast<double>(i % classes);
+      y.set(i, (x[0].at(i) - is_label) * x[2].at(i / classes));
+    }
+    return HostTensors{y};
+  };
+  return c;
+}
+
+// A class for each element of the last dimension.
+std::vector<OpCase> image_rows_of(OpCase (*row)(std::string, Shape, int64_t, DType)) {
+  return image_rows<DType>({i32, i64}, [=](std::string label, const HostTensor& x, DType dtype) {
+    return row(std::move(label), x.shape().slice(0, 3), x.shape()[3], dtype);
+  });
+}
+
 OpCase both_row(Shape labels, int64_t classes) {
   OpCase c = loss_row("loss and prob", labels, classes);
   c.build = [](TensorList x) { return outputs_of(sparse_softmax_cross_entropy(x[0], x[1]).op()); };
@@ -57,18 +81,14 @@ OP_TEST(sparse_softmax_cross_entropy, loss_row("few classes", {6}, 4), loss_row(
         loss_row("many classes", {3}, 137), loss_row("sequence", {3, 4}, 5), loss_row("one row", {}, 7),
         loss_row("no rows", {0}, 7), loss_row("one class", {4}, 1), both_row({5}, 4), large_logits());
 
-OP_TEST(sparse_softmax_cross_entropy_grad,
-        {.label = "rows",
-         .inputs = {uniform({5, 7}, 0, 1), integers({5}, 0, 7), randn({5})},
-         .build = [](TensorList x) { return TensorList{sparse_softmax_cross_entropy_grad(x[0], x[1], x[2])}; },
-         .reference =
-             [](const HostTensors& x) {
-               HostTensor y(x[0].shape(), f64);
-               for (int64_t i = 0; i < 35; ++i)
-                 y.set(i, (x[0].at(i) - (x[1].at(i / 7) == static_cast<double>(i % 7))) * x[2].at(i / 7));
-               return HostTensors{y};
-             },
-         .second_order = true});
+OP_TEST(sparse_softmax_cross_entropy_grad, grad_row("rows", {5}, 7));
+
+namespace {
+
+const OpTestRows loss_rows("sparse_softmax_cross_entropy", __FILE__, __LINE__, image_rows_of(loss_row));
+const OpTestRows grad_rows("sparse_softmax_cross_entropy_grad", __FILE__, __LINE__, image_rows_of(grad_row));
+
+}  // namespace
 
 OP_REFUSES(sparse_softmax_cross_entropy, labels_of_another_shape,
            [] {

@@ -5,6 +5,7 @@
 #include <martello/ops/boolean_mask.h>
 #include <martello/ops/gather.h>
 #include <martello/ops/internal/naive_index.h>
+#include <martello/ops/internal/test_images.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/where_indices.h>
 #include <martello/runtime/session.h>
@@ -38,6 +39,12 @@ OP_TEST(where_indices, row("vector", booleans({37})), row("matrix", booleans({5,
         row("rank 6", booleans({2, 1, 3, 2, 2, 3})), row("none", HostTensor({2, 3}, boolean)),
         row("all", HostTensor::full({2, 3}, boolean, 1)), row("nothing", HostTensor({0, 3}, boolean)),
         row("empty rows", HostTensor({3, 0}, boolean)), row("many", booleans({300, 9})));
+
+const OpTestRows image_rows_of_bools("where_indices", __FILE__, __LINE__,
+                                     image_rows<uint64_t>({1, 2},
+                                                          [](std::string label, const HostTensor& x, uint64_t seed) {
+                                                            return row(std::move(label), booleans(x.shape(), seed));
+                                                          }));
 
 // The elements at the places are those that a mask takes.
 TEST(where_indices, name_what_boolean_mask_takes) {

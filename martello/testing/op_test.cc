@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace martello::testing {
 namespace {
@@ -150,9 +149,9 @@ void check_gradient(const std::string& op, const OpCase& c) {
   }
 }
 
-std::set<std::string>& tested_set() {
-  static std::set<std::string> ops;
-  return ops;
+std::map<std::string, size_t>& row_counts() {
+  static std::map<std::string, size_t> counts;
+  return counts;
 }
 
 class RowTest : public ::testing::Test {
@@ -208,10 +207,10 @@ void expect_refused(const std::function<void()>& build, const std::vector<std::s
   EXPECT_TRUE(has_line) << "the error does not show the user's line, " << place << "N:\n" << text;
 }
 
-std::vector<std::string> tested_ops() { return {tested_set().begin(), tested_set().end()}; }
+std::map<std::string, size_t> tested_ops() { return row_counts(); }
 
 OpTestRows::OpTestRows(const char* op, const char* file, int line, std::vector<OpCase> rows) {
-  tested_set().insert(op);
+  row_counts()[op] += rows.size();
   for (OpCase& row : rows) {
     const std::string name = test_name(op, row.label);
     ::testing::RegisterTest(

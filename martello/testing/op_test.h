@@ -3,6 +3,7 @@
 #include <martello/tensor/host_tensor.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,8 @@ void run_op_case(const std::string& op, const OpCase& c);
 // and a line number.
 void expect_refused(const std::function<void()>& build, const std::vector<std::string>& parts, const char* file);
 
-// Ops with at least one row in this test binary, for the coverage test.
-std::vector<std::string> tested_ops();
+// Ops with rows in this test binary and how many, for the coverage test.
+std::map<std::string, size_t> tested_ops();
 struct OpTestRows {
   OpTestRows(const char* op, const char* file, int line, std::vector<OpCase> rows);  // registers one gtest per row
 };

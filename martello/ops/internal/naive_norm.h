@@ -37,4 +37,31 @@ inline HostTensor naive_normalize(const HostTensor& x, const NaiveMoments& m,
   });
 }
 
+// dx, dgamma and dbeta of naive_normalize() with these moments of x: dx = r (g - mean(g) - xhat mean(g xhat)) with
+// g = gamma dy, xhat = (x - mean) r and means over a group.
+inline HostTensors naive_normalize_grad(const HostTensor& x, const NaiveMoments& m,
+                                        const std::function<int64_t(const Index&)>& group, const HostTensor& gamma,
+                                        const HostTensor& dy, int axis, double epsilon) {
+  std::vector<double> count(m.mean.size(), 0), sum(count), product(count);
+  HostTensor dx(x.shape(), f64), dgamma(gamma.shape(), f64), dbeta(gamma.shape(), f64);
+  for (const bool is_last : {false, true})
+    for (int64_t k = 0; k < x.num_elements(); ++k) {
+      const Index i = index_of(x.shape(), k);
+      const auto n = static_cast<size_t>(group(i));
+      const int64_t c = i[static_cast<size_t>(axis)];
+      const double r = 1 / std::sqrt(m.variance[n] + epsilon), xhat = (x.at(k) - m.mean[n]) * r;
+      const double g = gamma.at(c) * dy.at(k);
+      if (is_last) {
+        dx.set(k, r * (g - sum[n] / count[n] - xhat * product[n] / count[n]));
+        continue;
+      }
+      count[n] += 1;
+      sum[n] += g;
+      product[n] += g * xhat;
+      dgamma.set(c, dgamma.at(c) + dy.at(k) * xhat);
+      dbeta.set(c, dbeta.at(c) + dy.at(k));
+    }
+  return {dx, dgamma, dbeta};
+}
+
 }  // namespace martello::testing
