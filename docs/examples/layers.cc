@@ -109,6 +109,12 @@ mt::Tensor regularize_example(mt::Tensor image) {
   return mt::add_n({cost, mt::regularize_cost("fc.*/W", mt::l2_regularizer(1e-4))}, "total_cost");
 }
 
+mt::Tensor regularizer_option_example(mt::Tensor image) {
+  mt::ArgScope scope(mt::FullyConnected{.kernel_regularizer = mt::l1_regularizer(1e-4)});
+  auto cost = mt::reduce_mean(mt::fully_connected("fc", image, {.units = 1}));
+  return cost + mt::regularize_cost_from_collection();
+}
+
 mt::Tensor freeze_example(mt::Tensor image) {
   mt::Tensor features;
   {
@@ -116,6 +122,11 @@ mt::Tensor freeze_example(mt::Tensor image) {
     features = mt::conv2d("backbone", image, {.filters = 4});
   }
   return mt::fully_connected("head", features, {.units = 2});
+}
+
+mt::Tensor remap_example(mt::Tensor image) {
+  mt::RemapVariables binary([](mt::Variable v) { return v + mt::stop_gradient(mt::sign(v) - v); });
+  return mt::fully_connected("fc", image, {.units = 2});  // -1, 0 and 1 in use; fc/W is what is trained
 }
 
 mt::Tensor reuse_example(mt::Tensor image) {
@@ -169,7 +180,9 @@ int main() {
                               {"linear_wrap", linear_wrap_example},
                               {"own_layer", own_layer_example},
                               {"regularize", regularize_example},
+                              {"regularizer_option", regularizer_option_example},
                               {"freeze", freeze_example},
+                              {"remap", remap_example},
                               {"reuse", reuse_example},
                               {"recompute", recompute_example},
                               {"zoo", zoo_example}};

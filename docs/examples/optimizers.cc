@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace mt = martello;
 
@@ -24,10 +27,14 @@ double distance_after(int steps, const std::function<mt::Operation(mt::Tensor lo
 
 int failures = 0;
 
-void show(const char* name, const std::function<mt::Operation(mt::Tensor loss)>& minimize, int steps = 400) {
+void show(const char* name, int steps, const std::function<mt::Operation(mt::Tensor loss)>& minimize) {
   const double distance = distance_after(steps, minimize);
   failures += !(distance < 0.3);
   std::printf("%-12s %.3f\n", name, distance);
+}
+
+void show(const char* name, const std::function<mt::Operation(mt::Tensor loss)>& minimize) {
+  show(name, 400, minimize);
 }
 
 void optimizers() {
@@ -91,6 +98,15 @@ void rates() {
   });
 }
 
+class Damped : public mt::GradientProcessor {
+ public:
+  mt::GradVars process(mt::GradVars grads) override {
+    for (mt::GradVar& g : grads) g.grad = g.grad / (1 + mt::abs(g.grad));
+    return grads;
+  }
+  std::string name() const override { return "Damped"; }
+};
+
 void processors() {
   show("processors", [](mt::Tensor loss) {
     auto optimizer = mt::apply_grad_processors(
@@ -98,10 +114,34 @@ void processors() {
                              mt::MapGradient([](mt::Tensor g, mt::Variable) { return g * 0.5; }, "fc/.*")});
     return optimizer->minimize(loss);
   });
+  show("inspected", 50, [](mt::Tensor loss) {
+    auto optimizer = mt::apply_grad_processors(
+        mt::GradientDescent(0.1),
+        {mt::FilterNoneGrad(), mt::CheckGradient(), Damped(), mt::SummaryGradient("fc/.*"), mt::PrintGradient("fc/b")});
+    auto grads = optimizer->compute_gradients(loss, mt::trainable_variables());
+    grads.push_back({mt::Tensor(), mt::get_scalar_var("unused", 0)});  // FilterNoneGrad leaves it out
+    return optimizer->apply_gradients(grads);
+  });
   show("finite", [](mt::Tensor loss) {
     auto train = mt::SkipNonFinite(mt::Adam(0.05)).minimize(loss);
     return train;
   });
+}
+
+class ScaledLoss : public mt::ProxyOptimizer {
+ public:
+  ScaledLoss(mt::Ref<mt::Optimizer> optimizer, double scale) : ProxyOptimizer(std::move(optimizer)), scale_(scale) {}
+  mt::GradVars compute_gradients(mt::Tensor cost, const std::vector<mt::Variable>& vars) override {
+    mt::GradVars grads = ProxyOptimizer::compute_gradients(cost * scale_, vars);
+    for (mt::GradVar& g : grads) g.grad = g.grad / scale_;
+    return grads;
+  }
+
+ private:
+  double scale_;
+};
+
+void wrappers() {
   show("accumulate", [](mt::Tensor loss) {
     auto train = mt::AccumGradOptimizer(mt::Adam(0.1), 4).minimize(loss);
     return train;
@@ -109,6 +149,19 @@ void processors() {
   show("clipped", [](mt::Tensor loss) {
     auto clip = [](mt::Variable v) { return mt::maximum(v, -5.0); };
     auto train = mt::VariableAssignmentOptimizer(mt::Adam(0.05), clip).minimize(loss);
+    return train;
+  });
+  show("measured", [](mt::Tensor loss) {
+    auto length = mt::get_scalar_var("length", 0);
+    auto measure = [length](mt::Variable v) {
+      if (v.handle().name() != "fc/W") return mt::Operation();  // nothing to run
+      return mt::assign(length, mt::sqrt(mt::reduce_sum(mt::square(v))));
+    };
+    auto train = mt::PostProcessOptimizer(mt::Adam(0.05), measure).minimize(loss);
+    return train;
+  });
+  show("scaled", [](mt::Tensor loss) {
+    auto train = ScaledLoss(mt::GradientDescent(0.1), 1024).minimize(loss);
     return train;
   });
   show("averaged", [](mt::Tensor loss) {
@@ -125,5 +178,6 @@ int main() {
   optimizers();
   rates();
   processors();
+  wrappers();
   return failures;
 }
