@@ -89,6 +89,13 @@ internal::Affine broadcast_affine(const Layer& l, const Tensor& x) {
   return {internal::per_channel(l.affine.gamma, x, l.axis), internal::per_channel(l.affine.beta, x, l.axis)};
 }
 
+// Of [groups, ..., channels, ...]; of no groups something that the averages do not look at.
+Tensor first_group(const Tensor& t, int64_t channels) {
+  const Tensor groups = reshape(t, {-1, channels});
+  if (groups.dim(0) != kUnknown) return groups[0];
+  return concat({groups, zeros()({1, channels}, t.dtype())}, 0)[0];
+}
+
 // Each virtual batch for itself; the averages see the first.
 Normalized by_virtual_batch(const Layer& l, Tensor x) {
   const int64_t size = *l.o.virtual_batch_size;
@@ -105,8 +112,7 @@ Normalized by_virtual_batch(const Layer& l, Tensor x) {
     if (i != l.axis) axes.push_back(i + 1);
   const Moments m = moments(groups, {.axes = Axes(axes), .keep_dims = true});
   const Tensor y = internal::normalize(groups, m, broadcast_affine(l, x), *l.o.epsilon);
-  const Shape channels(l.channels);
-  return {reshape(y, extents_like(x)), {reshape(m.mean[0], channels), reshape(m.variance[0], channels)}};
+  return {reshape(y, extents_like(x)), {first_group(m.mean, l.channels), first_group(m.variance, l.channels)}};
 }
 
 // Means over all towers of E[x] and E[x^2]; their batches are of one size.

@@ -88,6 +88,16 @@ TEST(BatchNorm, virtual_batches_are_normalized_for_themselves) {
   }
 }
 
+TEST(BatchNorm, there_may_be_no_virtual_batch) {
+  GraphScope g;
+  TowerContext tower("", true);
+  std::vector<Fetch> fetches = {batch_norm("bn", placeholder({kUnknown, 3}, f64, "x"), {.virtual_batch_size = 2})};
+  for (const Operation& u : updates()) fetches.push_back(u);
+  Session s;
+  EXPECT_EQ(s.run(fetches, {{"x", HostTensor({0, 3}, f64)}})[0].shape(), Shape(0, 3));
+  EXPECT_EQ(s.get("bn/variance/EMA").at(1), 1);
+}
+
 TEST(BatchNorm, virtual_batches_keep_channels_first) {
   GraphScope g;
   TowerContext tower("", true);

@@ -100,7 +100,7 @@ LayerScope::LayerScope(const LayerCall& call) {
 }
 
 Variable LayerScope::variable(std::string_view name, VariableOptions options) {
-  MARTELLO_CHECK(!options.trainable || is_floating(options.dtype), where_, "x is ", options.dtype,
+  MARTELLO_CHECK(!options.trainable || options.dtype == f32 || options.dtype == f64, where_, "x is ", options.dtype,
                  ", and so would be '", name,
                  "', which is to be trained. Give the layer numbers of f32 or f64: cast(x, f32).");
   const Variable v = get_variable(name, std::move(options));

@@ -112,10 +112,12 @@ void run_training(const KernelRun& run, const ChannelPass<T, X>& pass, const Cha
   normalize(run, pass, n, a);
 }
 
+// Sums over nothing are 0, though the moments of nothing are NaN.
 template <class T, class X>
 void set_dgamma_dbeta(const KernelRun& run, const ChannelPass<T, X>& pass, const ChannelNumbers<T>& n, double epsilon) {
   for (int64_t i = 0; i < pass.channels(); ++i) {
-    out<T>(run, 1)[i] = static_cast<T>(n.second[i] * inverse_root(in<T>(run, 4)[i], epsilon));
+    const double r = pass.count() > 0 ? inverse_root(in<T>(run, 4)[i], epsilon) : 0;
+    out<T>(run, 1)[i] = static_cast<T>(n.second[i] * r);
     out<T>(run, 2)[i] = static_cast<T>(n.first[i]);
   }
 }

@@ -70,8 +70,6 @@ HostTensors naive_training_grad(const HostTensors& in, const BatchNormAttrs& a) 
       tabulate(y.shape(), f64, [&](const Index& i) { return a.relu && at(y, i) <= 0 ? 0 : at(in[3], i); });
   const NaiveMoments m = naive_moments(in[0], channels_of(in[0].shape(), a), channel);
   HostTensors d = naive_normalize_grad(in[0], m, channel, in[1], dy, axis, a.epsilon);
-  // dgamma = r sum(dy (x - mean)), and r is NaN.
-  if (in[0].num_elements() == 0) d[1] = HostTensor::full(d[1].shape(), f64, std::nan(""));
   return d;
 }
 

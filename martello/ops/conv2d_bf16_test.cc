@@ -186,18 +186,18 @@ OP_REFUSES(conv2d, to_narrow_f32,
 // What comes after the sums is added in f32.
 OP_REFUSES(conv2d, to_narrow_with_a_bias,
            [] {
-             add_operation(op_conv2d,
-                           {placeholder({2, 8, 8, 16}, bf16, "x"), placeholder({3, 3, 16, 16}, bf16, "w"),
-                            placeholder({16}, f32, "b")},
-                           ConvOpAttrs{.widen = true, .narrow = true}, "c");
+             add_op(op_conv2d,
+                    {placeholder({2, 8, 8, 16}, bf16, "x"), placeholder({3, 3, 16, 16}, bf16, "w"),
+                     placeholder({16}, f32, "b")},
+                    ConvOpAttrs{.widen = true, .narrow = true}, "c");
            },
            {"[conv2d 'c']", "narrow", "bias", "cast"})
 OP_REFUSES(conv2d, to_narrow_with_an_addend,
            [] {
-             add_operation(op_conv2d,
-                           {placeholder({2, 8, 8, 16}, bf16, "x"), placeholder({3, 3, 16, 16}, bf16, "w"),
-                            placeholder({2, 8, 8, 16}, f32, "r")},
-                           ConvOpAttrs{.widen = true, .narrow = true}, "c");
+             add_op(op_conv2d,
+                    {placeholder({2, 8, 8, 16}, bf16, "x"), placeholder({3, 3, 16, 16}, bf16, "w"),
+                     placeholder({2, 8, 8, 16}, f32, "r")},
+                    ConvOpAttrs{.widen = true, .narrow = true}, "c");
            },
            {"[conv2d 'c']", "narrow", "addend", "cast"})
 OP_REFUSES(conv2d_grad_input, to_narrow,

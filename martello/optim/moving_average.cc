@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace martello {
 namespace {
@@ -40,8 +41,11 @@ MovingAverage::MovingAverage(double decay, std::vector<Variable> vars, MovingAve
     : decay_(decay), options_(options), vars_(std::move(vars)) {
   MARTELLO_CHECK(decay >= 0 && decay <= 1, "[moving_average] decay is ", decay, "; it must lie in [0, 1].");
   MARTELLO_CHECK(!vars_.empty(), "[moving_average] was given no variables.");
+  std::set<const OpNode*> seen;
   for (const Variable& v : vars_) {
     MARTELLO_CHECK(!v.handle().is_null(), "[moving_average] a variable is null: it was never assigned.");
+    MARTELLO_CHECK(seen.insert(v.handle().node()).second, "[moving_average] was given variable '", v.handle().name(),
+                   "' twice.");
     shadows_.push_back(make_shadow(v));
   }
 }

@@ -81,6 +81,7 @@ TEST(MovingAverage, refuses_what_cannot_be) {
   const Variable n = get_global_step_var();
   EXPECT_THROW(MovingAverage(1.5, {m.a}), InvalidArgument);
   EXPECT_THROW(MovingAverage(0.5, {}), InvalidArgument);
+  EXPECT_THROW(MovingAverage(0.5, {m.a, m.b, m.a}), InvalidArgument);
   EXPECT_THROW(MovingAverage(0.5, {n}), InvalidArgument);
   EXPECT_THROW(MovingAverage(0.5, {m.a}).average(m.b), InvalidArgument);
   EXPECT_THROW(MovingAverage(0.5, {m.a}).update_after(Operation()), InvalidArgument);

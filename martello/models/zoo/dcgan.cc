@@ -15,9 +15,10 @@ namespace {
 // Doublings between 4 x 4 pixels and the image.
 int steps_of(const DcganOptions& o, const char* network) {
   const bool is_known = o.image_size >= 8 && std::has_single_bit(static_cast<unsigned>(o.image_size));
-  MARTELLO_CHECK(is_known, "[", network, "] image_size is ", o.image_size, "; it is a power of 2, at least 8.");
-  MARTELLO_CHECK(o.filters > 0 && o.channels > 0, "[", network, "] filters ", o.filters, " and channels ", o.channels,
-                 " are greater than 0.");
+  MARTELLO_CHECK(is_known && o.image_size <= 4096, "[", network, "] image_size is ", o.image_size,
+                 "; it is a power of 2, at least 8 and at most 4096.");
+  MARTELLO_CHECK(o.filters > 0 && o.filters <= 1 << 16 && o.channels > 0, "[", network, "] filters ", o.filters,
+                 " and channels ", o.channels, " are greater than 0, and filters at most ", 1 << 16, ".");
   return std::bit_width(static_cast<unsigned>(o.image_size)) - 3;
 }
 
