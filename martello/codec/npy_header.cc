@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::pair<std::string_view, DType> kDescrs[] = {{"<f4", f32}, {"<f8", f64}, {"<f2", f16},    {"<i4", i32},
                                                           {"<i8", i64}, {"|u1", u8},  {"|b1", boolean}};
+constexpr size_t kMostRank = 64;  // NumPy's own limit
 
 // Reads a Python dictionary of texts, True, False and tuples of numbers, as NumPy writes it.
 class DictParser {
@@ -46,6 +47,7 @@ class DictParser {
     std::vector<int64_t> dims;
     expect('(');
     while (!take(')')) {
+      MARTELLO_CHECK(dims.size() < kMostRank, "has a shape of more than ", kMostRank, " dimensions.");
       dims.push_back(dimension());
       if (!take(',')) {
         expect(')');

@@ -5,6 +5,7 @@
 #include <martello/codec/npz.h>
 
 #include <algorithm>
+#include <set>
 
 namespace martello {
 namespace {
@@ -50,24 +51,42 @@ HostTensor read_tensor(const ZipFile& file, const ZipEntry& e) {
   return tensor;
 }
 
+// `w` and `w.npy` are the same array.
+std::string_view array_name(const ZipEntry& e) {
+  const std::string_view name = e.name;
+  return name.ends_with(".npy") ? name.substr(0, name.size() - 4) : name;
+}
+
+void check_names(const std::vector<ZipEntry>& entries) {
+  std::set<std::string_view> names;
+  for (const ZipEntry& e : entries)
+    MARTELLO_CHECK(names.insert(array_name(e)).second, "has the array ", martello::quoted(array_name(e)), " twice.");
+}
+
+NamedTensors read_arrays(const ZipFile& file) {
+  const std::vector<ZipEntry> entries = read_directory(file);
+  check_names(entries);
+  NamedTensors tensors;
+  tensors.reserve(entries.size());
+  for (const ZipEntry& e : entries) {
+    try {
+      tensors.emplace_back(array_name(e), read_tensor(file, e));
+    } catch (const InvalidArgument& error) {
+      throw InvalidArgument(str("'", e.name, "' ", error.what()));
+    }
+  }
+  return tensors;
+}
+
 }  // namespace
 
 NamedTensors read_npz(const std::string& path) {
   const ZipFile file(path);
-  NamedTensors tensors;
   try {
-    for (const ZipEntry& e : read_directory(file)) {
-      try {
-        const bool is_npy = e.name.ends_with(".npy");
-        tensors.emplace_back(is_npy ? e.name.substr(0, e.name.size() - 4) : e.name, read_tensor(file, e));
-      } catch (const InvalidArgument& error) {
-        throw InvalidArgument(str("'", e.name, "' ", error.what()));
-      }
-    }
+    return read_arrays(file);
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(str("[npz '", path, "'] ", error.what()));
   }
-  return tensors;
 }
 
 }  // namespace martello

@@ -40,42 +40,64 @@ std::string npy(const std::string& dict, const std::string& data, char version =
   return file + dict + data;
 }
 
+std::string deflated(const std::string& data) {
+  std::string packed(compressBound(data.size()), '\0');
+  z_stream s = {};
+  deflateInit2(&s, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  s.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
+  s.avail_in = static_cast<uInt>(data.size());
+  s.next_out = reinterpret_cast<Bytef*>(packed.data());
+  s.avail_out = static_cast<uInt>(packed.size());
+  deflate(&s, Z_FINISH);
+  packed.resize(s.total_out);
+  deflateEnd(&s);
+  return packed;
+}
+
 struct ZipOptions {
   bool packed = false;
   uint64_t claimed = 0;  // size, when it is not the true one
   uint32_t crc_error = 0;
-  int times = 1;
+  std::string listed = {};  // its name in the directory, when it is another
 };
-// An archive with 32-bit sizes of one file, as Python's zipfile writes it.
+// An archive with 32-bit sizes, as Python's zipfile writes it.
+class Zip {
+ public:
+  Zip& add(const std::string& name, const std::string& data, const ZipOptions& o = {}) {
+    const std::string body = o.packed ? deflated(data) : data;
+    std::string common;
+    append(common, 20, 2), append(common, 0, 2), append(common, o.packed ? 8 : 0, 2), append(common, 0, 4);
+    append(common, crc32_z(0, reinterpret_cast<const Bytef*>(data.data()), data.size()) ^ o.crc_error, 4);
+    append(common, body.size(), 4), append(common, o.claimed ? o.claimed : data.size(), 4);
+    list(common, o.listed.empty() ? name : o.listed);
+    append(common, name.size(), 2), append(common, 0, 2);
+    files_ += "PK\x03\x04" + common + name + body;
+    return *this;
+  }
+  // The bytes of the last file under another name too.
+  Zip& add_again(const std::string& name) {
+    ++count_, directory_ += last_begin_;
+    append(directory_, name.size(), 2), directory_ += last_end_ + name;
+    return *this;
+  }
+  std::string bytes() const {
+    std::string file = files_ + directory_ + "PK\x05\x06";
+    append(file, 0, 4), append(file, count_, 2), append(file, count_, 2);
+    append(file, directory_.size(), 4), append(file, files_.size(), 4), append(file, 0, 2);
+    return file;
+  }
+
+ private:
+  void list(const std::string& common, const std::string& name) {
+    last_begin_ = "PK\x01\x02", append(last_begin_, 20, 2), last_begin_ += common;
+    last_end_.clear(), append(last_end_, 0, 12), append(last_end_, files_.size(), 4);
+    add_again(name);
+  }
+  std::string files_, directory_, last_begin_, last_end_;
+  uint64_t count_ = 0;
+};
 std::string zip(const std::string& name, const std::string& data, const ZipOptions& o = {}) {
-  std::string body = data;
-  if (o.packed) {
-    body.resize(compressBound(data.size()));
-    z_stream s = {};
-    deflateInit2(&s, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-    s.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
-    s.avail_in = static_cast<uInt>(data.size());
-    s.next_out = reinterpret_cast<Bytef*>(body.data());
-    s.avail_out = static_cast<uInt>(body.size());
-    deflate(&s, Z_FINISH);
-    body.resize(s.total_out);
-    deflateEnd(&s);
-  }
-  std::string common;
-  append(common, 20, 2), append(common, 0, 2), append(common, o.packed ? 8 : 0, 2), append(common, 0, 4);
-  append(common, crc32_z(0, reinterpret_cast<const Bytef*>(data.data()), data.size()) ^ o.crc_error, 4);
-  append(common, body.size(), 4), append(common, o.claimed ? o.claimed : data.size(), 4);
-  append(common, name.size(), 2), append(common, 0, 2);
-  std::string file = "PK\x03\x04" + common + name + body;
-  const size_t directory = file.size();
-  for (int i = 0; i < o.times; ++i) {
-    file += "PK\x01\x02", append(file, 20, 2), file += common, append(file, 0, 10), append(file, 0, 4);
-    file += name;
-  }
-  const size_t size = file.size() - directory;
-  file += "PK\x05\x06", append(file, 0, 4), append(file, o.times, 2), append(file, o.times, 2);
-  append(file, size, 4), append(file, directory, 4), append(file, 0, 2);
-  return file;
+  return Zip().add(name, data, o).bytes();
 }
 
 const std::string kDict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }  \n";
@@ -110,12 +132,46 @@ TEST_F(ReadNpzFileTest, what_is_wrong_is_named) {
   EXPECT_CONTAINS(refusal("PK"), "too few for an archive");
   EXPECT_CONTAINS(refusal(std::string(100, 'x')), "is no zip archive");
   EXPECT_CONTAINS(refusal(zip("x.npy", good, {.crc_error = 1})), "'x.npy' is damaged: its checksum");
-  EXPECT_CONTAINS(refusal(zip("x.npy", good, {.times = 2})), "has the name \"x.npy\" twice");
   EXPECT_CONTAINS(refusal(zip("x.npy", good, {.packed = true, .claimed = 3'000'000'000})), "would unpack to more than");
   EXPECT_CONTAINS(refusal(zip("x.npy", good, {.packed = true, .claimed = 1000})), "has 930");
   EXPECT_CONTAINS(refusal(zip("x.npy", npy(kDict, "1234567"))), "is f32[2], 8 bytes, but has 7");
   EXPECT_CONTAINS(refusal(zip("x.txt", "hello, this is no array")), "'x.txt' ");
   EXPECT_CONTAINS(refusal(zip("x.npy", good).substr(0, 90)), "is no zip archive, or was cut");
+}
+
+TEST_F(ReadNpzFileTest, every_array_has_its_own_name_and_bytes) {
+  const std::string one = npy(kDict, std::string(8, '\1')), two = npy(kDict, std::string(8, '\2'));
+  EXPECT_EQ(read(Zip().add("v.npy", one).add("w.npy", two).bytes()).size(), 2u);
+  EXPECT_CONTAINS(refusal(Zip().add("w.npy", one).add("w.npy", two).bytes()), "has the array \"w\" twice");
+  EXPECT_CONTAINS(refusal(Zip().add("w", one).add("w.npy", two).bytes()), "has the array \"w\" twice");
+  EXPECT_CONTAINS(refusal(Zip().add("w.npy", one, {.listed = "v.npy"}).bytes()),
+                  "has \"w.npy\" where its directory announces \"v.npy\"");
+  EXPECT_CONTAINS(refusal(Zip().add("w.npy", one).add_again("w.npy").bytes()), "has 'w.npy' on the same bytes as");
+}
+
+TEST_F(ReadNpzFileTest, a_file_within_a_file_shares_its_bytes) {
+  const std::string one = npy(kDict, std::string(8, '\1')), inner = Zip().add("w.npy", one).bytes();
+  std::string bytes = Zip().add("v.npy", inner).add("w.npy", one).bytes();
+  const size_t place = bytes.rfind("w.npy") - 4;  // of the second file, in the directory
+  bytes[place] = 30 + 5, bytes[place + 1] = 0;    // behind the header of the first
+  EXPECT_CONTAINS(refusal(bytes), "has 'v.npy' on the same bytes as 'w.npy'");
+}
+
+// Two characters of a header would become eight bytes of a shape.
+TEST_F(ReadNpzFileTest, shapes_have_no_more_dimensions_than_numpys) {
+  const auto dict = [](int ones) {
+    std::string shape = "0,";
+    for (int i = 0; i < ones; ++i) shape += "1,";
+    return "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + ")}\n";
+  };
+  EXPECT_EQ(read(zip("x.npy", npy(dict(63), "")))[0].second.shape().rank(), 64);
+  EXPECT_CONTAINS(refusal(zip("x.npy", npy(dict(64), ""), {.packed = true})), "shape of more than 64 dimensions");
+}
+
+TEST_F(ReadNpzFileTest, many_small_arrays_are_refused_before_they_take_memory) {
+  NamedTensors tensors;
+  for (int i = 0; i < 100'000; ++i) tensors.emplace_back(str(i), HostTensor());
+  EXPECT_CONTAINS(refusal(encode_npz(tensors)), "with its 100000 files");
 }
 
 std::string header_refusal(const std::string& dict) {

@@ -28,12 +28,19 @@ std::string_view bytes_of(const HostTensor& t) {
   return {reinterpret_cast<const char*>(t.raw()), static_cast<size_t>(t.num_bytes())};
 }
 
-// What parsing a header takes at most: every value of the JSON follows one of these signs, and its text is copied.
+// What parsing a header takes at most: every value of the JSON follows one of these signs, and its text is copied, most
+// often into the message of an error.
 int64_t parsing_bytes(std::string_view text) {
-  constexpr int64_t kBytesPerValue = 200, kCopies = 3;
+  constexpr int64_t kBytesPerValue = 200, kCopies = 8;
   const auto values =
       std::count_if(text.begin(), text.end(), [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; });
   return kCopies * static_cast<int64_t>(text.size()) + kBytesPerValue * static_cast<int64_t>(values);
+}
+
+void check_parsing(std::string_view text, int64_t file_bytes) {
+  MARTELLO_CHECK(parsing_bytes(text) <= file_bytes + kMostExtraBytes, "its header of ", text.size(),
+                 " bytes has such long texts or so many values that reading it could take ", parsing_bytes(text),
+                 " bytes of memory, which is refused for a file of ", file_bytes, ".");
 }
 
 std::string header_text(const std::string& path, internal::SafetensorsHeader& header) {
@@ -42,6 +49,11 @@ std::string header_text(const std::string& path, internal::SafetensorsHeader& he
   MARTELLO_CHECK(static_cast<int64_t>(text.size()) <= SafetensorsFile::kMostHeaderBytes, "[safetensors '", path,
                  "'] its header would have ", text.size(), " bytes; readers refuse more than ",
                  SafetensorsFile::kMostHeaderBytes, ".");
+  try {
+    check_parsing(text, static_cast<int64_t>(text.size()) + (header.entries.empty() ? 0 : header.entries.back().end));
+  } catch (const InvalidArgument& e) {
+    throw InvalidArgument(str("[safetensors '", path, "'] ", e.what()));
+  }
   return text;
 }
 
@@ -121,9 +133,7 @@ void SafetensorsFile::read_header() {
                  ". It was cut.");
   std::string text(length, '\0');
   read_at(kLengthBytes, reinterpret_cast<std::byte*>(text.data()), static_cast<int64_t>(length));
-  MARTELLO_CHECK(parsing_bytes(text) <= bytes + kMostExtraBytes, "its header of ", length,
-                 " bytes has so many values that reading it could take ", parsing_bytes(text),
-                 " bytes of memory, which is refused for a file of ", bytes, ".");
+  check_parsing(text, bytes);
   auto header = internal::decode_header(text, bytes - data_begin_);
   entries_ = std::move(header.entries);
   metadata_ = std::move(header.metadata);

@@ -126,6 +126,16 @@ TEST_F(SafetensorsTest, refuses_a_header_whose_values_would_take_much_more_memor
   std::string many = R"({"a":[0)";
   for (int i = 0; i < 500'000; ++i) many += ",0";
   EXPECT_CONTAINS(refusal_of(many + "]}"), "so many values that reading it could take");
+  const std::string longest(12 << 20, 'n');
+  EXPECT_CONTAINS(refusal_of("{\"" + longest + "\"x}"), "such long texts or so many values");
+  EXPECT_CONTAINS(refusal_of(R"({"__metadata__":{"k":")" + longest + "\"}}"), "such long texts or so many values");
+}
+
+TEST_F(SafetensorsTest, the_writer_refuses_texts_that_readers_would_refuse) {
+  const std::map<std::string, std::string> metadata = {{"k", std::string(12 << 20, 'v')}};
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { write_safetensors(path_, {}, metadata); }), "such long texts");
+  write_safetensors(path_, {{"w", HostTensor({24 << 20}, u8)}}, metadata);
+  EXPECT_EQ(SafetensorsFile(path_).metadata(), metadata) << "the tensors pay for it";
 }
 
 TEST_F(SafetensorsTest, refuses_what_is_no_such_json) {

@@ -9,12 +9,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <set>
 
 namespace martello::internal {
 namespace {
 
 constexpr int64_t kMostExtra = 64 << 20, kMostDirectory = 16 << 20;
+// What an array takes besides its data: an entry, a name, a shape of the highest rank, a buffer.
+constexpr uint64_t kBytesPerEntry = 1024;
+// Least sizes of a file's entry in the directory and of the header in front of its bytes.
+constexpr uint64_t kDirectoryEntry = 46;
+constexpr int64_t kLocalHeader = 30;
 
 // Little-endian numbers of a record.
 class Record {
@@ -106,6 +110,54 @@ Directory find_directory(const ZipFile& file) {
   return {w.take(8), w.take(8), w.take(8)};
 }
 
+std::vector<ZipEntry> take_entries(std::string_view bytes, uint64_t count) {
+  MARTELLO_CHECK(count <= bytes.size() / kDirectoryEntry, "says that it has ", count, " files, in a directory of ",
+                 bytes.size(), " bytes.");
+  std::vector<ZipEntry> entries;
+  entries.reserve(count);
+  for (Record r(bytes, "directory"); !r.empty();) {
+    entries.push_back(take_entry(r));
+    MARTELLO_CHECK(entries.size() <= count, "says that it has ", count, " files, but lists more.");
+  }
+  MARTELLO_CHECK(entries.size() == count, "says that it has ", count, " files, but lists ", entries.size(), ".");
+  return entries;
+}
+
+void check_memory(const std::vector<ZipEntry>& entries, int64_t file_bytes) {
+  const auto limit = static_cast<uint64_t>(file_bytes + kMostExtra);
+  uint64_t sum = 0;
+  for (const ZipEntry& e : entries)
+    MARTELLO_CHECK(e.size <= limit && (sum += e.size + kBytesPerEntry) <= limit, "would unpack to more than ", limit,
+                   " bytes with its ", entries.size(), " files. Write it with numpy.savez, not compressed.");
+}
+
+// Reads the header in front of the entry's bytes.
+void locate(const ZipFile& file, ZipEntry& e) {
+  const int64_t at = checked_size(e.offset, file.size(), "place of an entry");
+  const std::string local = file.read(at, kLocalHeader);
+  Record r(local, "local header");
+  MARTELLO_CHECK(r.take(4) == 0x04034b50, "has no entry where '", e.name, "' is announced.");
+  r.skip(22);
+  const auto name = static_cast<int64_t>(r.take(2)), extra = static_cast<int64_t>(r.take(2));
+  const std::string found = file.read(at + kLocalHeader, name);
+  MARTELLO_CHECK(found == e.name, "has ", martello::quoted(found), " where its directory announces ",
+                 martello::quoted(e.name), ".");
+  e.data_begin = at + kLocalHeader + name + extra;
+}
+
+void check_places(const std::vector<ZipEntry>& entries, int64_t directory) {
+  std::vector<const ZipEntry*> sorted;
+  for (const ZipEntry& e : entries) sorted.push_back(&e);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->offset < b->offset; });
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const ZipEntry& e = *sorted[i];
+    const bool is_last = i + 1 == sorted.size();
+    const int64_t end = is_last ? directory : static_cast<int64_t>(sorted[i + 1]->offset);
+    MARTELLO_CHECK(e.data_begin <= end && e.packed <= static_cast<uint64_t>(end - e.data_begin), "has '", e.name,
+                   "' on the same bytes as ", is_last ? "its directory" : str("'", sorted[i + 1]->name, "'"), ".");
+  }
+}
+
 }  // namespace
 
 ZipFile::ZipFile(const std::string& path) : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -137,33 +189,17 @@ std::string ZipFile::read(int64_t at, int64_t bytes) const {
 
 std::vector<ZipEntry> read_directory(const ZipFile& file) {
   const Directory d = find_directory(file);
-  const std::string bytes = file.read(checked_size(d.offset, file.size(), "place of the directory"),
-                                      checked_size(d.bytes, std::min(file.size(), kMostDirectory), "directory's size"));
-  std::vector<ZipEntry> entries;
-  std::set<std::string> names;
-  for (Record r(bytes, "directory"); !r.empty();) {
-    entries.push_back(take_entry(r));
-    MARTELLO_CHECK(names.insert(entries.back().name).second, "has the name ", martello::quoted(entries.back().name),
-                   " twice.");
-  }
-  MARTELLO_CHECK(entries.size() == d.count, "says that it has ", d.count, " files, but lists ", entries.size(), ".");
-  uint64_t sum = 0;
-  const auto limit = static_cast<uint64_t>(file.size() + kMostExtra);
-  for (const ZipEntry& e : entries) {
-    MARTELLO_CHECK(e.size <= limit && (sum += e.size) <= limit, "would unpack to more than ", limit,
-                   " bytes. Write it with numpy.savez, not compressed.");
-  }
+  const int64_t begin = checked_size(d.offset, file.size(), "place of the directory");
+  std::vector<ZipEntry> entries = take_entries(
+      file.read(begin, checked_size(d.bytes, std::min(file.size(), kMostDirectory), "directory's size")), d.count);
+  check_memory(entries, file.size());
+  for (ZipEntry& e : entries) locate(file, e);
+  check_places(entries, begin);
   return entries;
 }
 
-ZipReader::ZipReader(const ZipFile& file, const ZipEntry& e) : file_(file), entry_(e) {
-  const std::string local = file.read(checked_size(e.offset, file.size(), "place of an entry"), 30);
-  Record r(local, "local header");
-  MARTELLO_CHECK(r.take(4) == 0x04034b50, "has no entry where one is announced.");
-  r.skip(22);
-  const uint64_t name = r.take(2), extra = r.take(2);
-  at_ = static_cast<int64_t>(e.offset + 30 + name + extra);
-  left_ = checked_size(e.packed, file.size(), "packed size");
+ZipReader::ZipReader(const ZipFile& file, const ZipEntry& e)
+    : file_(file), entry_(e), at_(e.data_begin), left_(static_cast<int64_t>(e.packed)) {
   MARTELLO_CHECK(e.method == 0 || e.method == Z_DEFLATED, "is packed by method ", e.method, ", which is not known.");
   MARTELLO_CHECK(e.method != 0 || e.packed == e.size, "is not packed, but ", e.packed, " of its ", e.size,
                  " bytes are there.");

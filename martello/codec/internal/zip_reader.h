@@ -29,9 +29,10 @@ class ZipFile {
 struct ZipEntry {
   std::string name;
   uint64_t method = 0, crc = 0, packed = 0, size = 0, offset = 0;
+  int64_t data_begin = 0;  // of its packed bytes in the file
 };
-// In the order of the archive; names are unique. All entries together unpack to no more than the size of the file and
-// 64 MiB.
+// In the order of the directory. Each has its own bytes of the file, and is called there as in the directory. All
+// together, with what an array takes besides its data, unpack to no more than the size of the file and 64 MiB.
 std::vector<ZipEntry> read_directory(const ZipFile& file);
 
 // Gives the bytes of one entry in order, unpacked.
