@@ -84,6 +84,8 @@ std::string human_bytes(int64_t bytes) {
   return text;
 }
 
+std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 void write_file(const std::string& path, std::string_view text) {
   AtomicFile file(path);
   file.append(text);

@@ -83,6 +83,8 @@ class WrongUse : public Error {
 std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<size_t>& right = {});
 // "1.4 MB"
 std::string human_bytes(int64_t bytes);
+// Names and texts of files may be no UTF-8, which JSON cannot hold: such bytes become U+FFFD.
+std::string json_text(const Json& json);
 // Writes the text to a file, or refuses.
 void write_file(const std::string& path, std::string_view text);
 std::string read_file(const std::string& path);

@@ -122,6 +122,41 @@ TEST_F(CommandTest, ls_lists_tensors_and_checkpoints) {
   EXPECT_CONTAINS(run("ls .").out, "epoch 2");
 }
 
+// JSON holds UTF-8 only; names and texts of files and arguments may be any bytes.
+TEST_F(CommandTest, json_has_an_answer_for_names_that_are_no_utf8) {
+  const auto write_damaged = [&](const std::string& name) {
+    const std::string header = "{\"\xff\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}";
+    const auto length = static_cast<uint64_t>(header.size());
+    write(name, std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + std::string(4, '\0'));
+  };
+  for (const char* of : {"ls \"$(printf 'no\\377file')\"", "ls a.npz", "ls a.safetensors"}) {
+    std::string npz = encode_npz({{"\xff", 1.0f}});
+    npz[npz.find("NUMPY") + 30] ^= 1;
+    write("a.npz", npz);
+    write_damaged("a.safetensors");
+    const Outcome o = run(str(of, " --json"));
+    EXPECT_EQ(o.code, 2) << of;
+    EXPECT_TRUE(o.json().contains("error")) << of;
+  }
+  write("b.npz", encode_npz({{"\xff", 1.0f}}));
+  EXPECT_EQ(run("ls b.npz --json").json()["tensors"][0]["name"], "\xef\xbf\xbd");
+  fs::create_directory(file("dir"));
+  write_model("dir/model-1.safetensors");
+  write_damaged("dir/model-2.safetensors");
+  for (const auto& [command, rows] : {std::pair("ls", "checkpoints"), std::pair("verify", "files")}) {
+    const Outcome o = run(str(command, " dir --json"));
+    EXPECT_EQ(o.code, 1) << command;
+    EXPECT_EQ(o.json()[rows].size(), 2u) << command;
+  }
+}
+
+TEST_F(CommandTest, ls_keeps_texts_of_several_lines_in_their_row) {
+  write_safetensors(
+      file("model-1.safetensors"), {{"w", HostTensor(1.f)}},
+      {{"epoch_num", "1"}, {"end", "crash: no memory\n  in 'fc'"}, {"best", "a=1 min 1 best\nb=2 max 1 good"}});
+  EXPECT_CONTAINS(run("ls .").out, "epoch 1, crash: no memory, in 'fc', a=1 min 1 best, b=2 max 1 good\n");
+}
+
 TEST_F(CommandTest, show_tells_statistics_and_values) {
   write_model("m.safetensors");
   Outcome o = run("show m.safetensors");
@@ -220,6 +255,8 @@ TEST_F(CommandTest, plan_tells_memory) {
   EXPECT_EQ(many["devices"][0]["variable_bytes"].get<int64_t>(), 784 * 10 * 4);
   EXPECT_GT(many["implementations"].size(), 0u);
   EXPECT_EQ(run("plan net.safetensors --feed image=8x784 --fetch prob").code, 0);
+  const Json huge = run("plan net.safetensors --batch 1073741824 --json").json();
+  EXPECT_GT(huge["devices"][0]["arena_bytes"], int64_t{1} << 35) << "of the outputs; inputs are not made to plan";
   expect_refusal("plan net.safetensors --feed image=8x78", "[8, 78]");
   expect_refusal("plan net.safetensors --feed imag=8x784", "image");
   expect_refusal("plan net.safetensors --feed image=8xa", "is no size");
@@ -292,6 +329,9 @@ TEST_F(CommandTest, runs_diff_finds_the_first_step) {
   EXPECT_EQ(run("runs diff a b --json").json()["statistics"]["first_difference"]["step"], 30);
   EXPECT_EQ(run("runs diff a a").code, 0);
   expect_refusal("runs diff a nowhere", "no directory of a run");
+  fs::create_directory(file("empty"));
+  expect_refusal("runs diff a empty", "'empty' holds no run");
+  expect_refusal("runs diff empty empty", "'empty' holds no run");
 }
 
 }  // namespace

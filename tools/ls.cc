@@ -21,14 +21,21 @@ Json checkpoint_json(const std::string& path) {
   return row;
 }
 
+// Of a text of several lines, for a table.
+std::string one_line(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  for (std::string& line : lines) line.erase(0, line.find_first_not_of(' '));
+  return join(lines);
+}
+
 std::string note_of(const Json& row) {
-  if (row.contains("error")) return "unreadable: " + row["error"].get<std::string>();
+  if (row.contains("error")) return "unreadable: " + one_line(row["error"].get<std::string>());
   const Json& m = row["metadata"];
   std::string note;
   if (m.contains("epoch_num")) note += str("epoch ", m["epoch_num"].get<std::string>());
   for (const char* key : {"end", "best"})
     if (m.contains(key) && !m[key].get<std::string>().empty())
-      note += str(note.empty() ? "" : ", ", m[key].get<std::string>());
+      note += str(note.empty() ? "" : ", ", one_line(m[key].get<std::string>()));
   return note;
 }
 

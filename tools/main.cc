@@ -2,10 +2,12 @@
 #include "command.h"
 
 #include <martello/base/log.h>
+#include <martello/base/meminfo.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 namespace {
 
@@ -80,9 +82,15 @@ Args parse(const Command& command, const std::vector<std::string>& words) {
 }
 
 int fail(const std::string& text, bool is_json) {
-  if (is_json) std::printf("%s\n", Json{{"error", text}}.dump(2).c_str());
+  if (is_json) std::fputs(json_text({{"error", text}}).c_str(), stdout);
   std::fprintf(stderr, "martello: %s\n", text.c_str());
   return kFailed;
+}
+
+std::string out_of_memory() {
+  const auto available = meminfo_bytes("MemAvailable");
+  return str("there is not enough memory for this",
+             available ? str("; ", human_bytes(*available), " are available.") : ".");
 }
 
 int run(const Command& command, std::vector<std::string> words) {
@@ -92,12 +100,14 @@ int run(const Command& command, std::vector<std::string> words) {
   words.erase(std::remove(words.begin(), last, "--json"), last);
   try {
     const Report report = command.run(parse(command, words));
-    const std::string text = is_json ? report.json.dump(2) + "\n" : report.text;
+    const std::string text = is_json ? json_text(report.json) : report.text;
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return fail("cannot write to standard output.", false);
     return report.code;
   } catch (const WrongUse& e) {
     return fail(str(e.what(), " martello ", command.name, " --help says what it takes."), is_json);
+  } catch (const std::bad_alloc&) {
+    return fail(out_of_memory(), is_json);
   } catch (const std::exception& e) {
     return fail(e.what(), is_json);
   }

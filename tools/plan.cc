@@ -5,7 +5,8 @@
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
 #include <martello/predict/internal/frozen_graph.h>
-#include <martello/runtime/session.h>
+#include <martello/runtime/internal/plan.h>
+#include <martello/runtime/internal/session_impl.h>
 
 #include <algorithm>
 #include <charconv>
@@ -41,12 +42,24 @@ std::vector<Fetch> fetches_of(const Graph& graph, const Args& args) {
   return fetches;
 }
 
-Feeds feeds_of(const Graph& graph, const Args& args) {
+// Shapes are enough to plan: the values of a large batch need not fit into the memory of this machine.
+struct Inputs {
+  std::vector<Fetch> to;
+  std::vector<Shape> shapes;
+};
+
+void check_shape(const NodeOutput& out, const std::string& name, const Shape& given) {
+  bool agrees = given.rank() == out.shape.rank();
+  for (int i = 0; agrees && i < given.rank(); ++i) agrees = out.shape[i] == kUnknown || out.shape[i] == given[i];
+  if (!agrees) throw WrongUse(str("--feed gives '", name, "' the shape ", given, ", but it is ", out.spec(), "."));
+}
+
+Inputs inputs_of(const Graph& graph, const Args& args) {
   const int64_t batch = args.number("batch", 1, 1, 1 << 30);
   std::map<std::string, Shape> given;
   for (const std::string& text : args.all("feed")) given.insert(feed_of(text));
   for (const auto& [name, shape] : given) static_cast<void>(graph.get_tensor(name, {}));
-  Feeds feeds;
+  Inputs inputs;
   for (const Operation& op : graph.operations()) {
     const bool is_named = given.contains(op.name());
     if (op.node()->def != &op_placeholder && !is_named) continue;
@@ -58,9 +71,11 @@ Feeds feeds_of(const Graph& graph, const Args& args) {
         throw WrongUse(str("'", op.name(), "' is ", out.spec(), ": give its sizes by --feed ", op.name(), "=..."));
       dims[i] = batch;
     }
-    feeds.push_back({Tensor(op, 0), HostTensor(is_named ? given.at(op.name()) : Shape(dims), out.dtype)});
+    if (is_named) check_shape(out, op.name(), given.at(op.name()));
+    inputs.to.emplace_back(Tensor(op, 0));
+    inputs.shapes.push_back(is_named ? given.at(op.name()) : Shape(dims));
   }
-  return feeds;
+  return inputs;
 }
 
 Json json_of(const MemoryPlan& plan) {
@@ -88,15 +103,16 @@ Report run(const Args& args) {
   const Graph graph = load_graph(args.operands()[0]);
   Session session(graph, {.threads = static_cast<int>(args.number("threads", 0, 0, 1024))});
   const std::vector<Fetch> fetches = fetches_of(graph, args);
-  const Feeds feeds = feeds_of(graph, args);
-  const MemoryPlan memory = session.memory_plan(fetches, feeds);
+  const Inputs inputs = inputs_of(graph, args);
+  const auto plan = session.impl().get_plan(session.impl().resolve(fetches, inputs.to), inputs.shapes);
+  const MemoryPlan& memory = plan->program->memory;
   Report report{.text = memory.str(), .json = {{"devices", json_of(memory)}}};
   if (!report.text.ends_with('\n')) report.text += '\n';
-  const PlanReport plan = session.plan_report(fetches, feeds);
-  report.json["nodes"] = plan.nodes;
-  report.json["implementations"] = plan.implementations;
+  const PlanReport& made = plan->program->report;
+  report.json["nodes"] = made.nodes;
+  report.json["implementations"] = made.implementations;
   if (args.has("kernels"))
-    for (const std::string& line : plan.implementations) report.text += line + "\n";
+    for (const std::string& line : made.implementations) report.text += line + "\n";
   return report;
 }
 

@@ -73,10 +73,18 @@ Report compare_stats(const Rows& a, const Rows& b) {
   return report;
 }
 
+Rows rows_of_run(const std::string& dir) {
+  if (!std::filesystem::is_directory(dir)) throw NotFound(str("'", dir, "' is no directory of a run."));
+  Rows rows = rows_of(dir);
+  if (rows.empty() && checkpoints_of(dir).empty())
+    throw NotFound(str("'", dir, "' holds no run: no checkpoint (model-<step>.safetensors) and no statistics (",
+                       kStatsFile, "). Name the directory that a run has written."));
+  return rows;
+}
+
 Report run(const Args& args) {
   const std::string &a = args.operands()[0], &b = args.operands()[1];
-  for (const std::string* dir : {&a, &b})
-    if (!std::filesystem::is_directory(*dir)) throw NotFound(str("'", *dir, "' is no directory of a run."));
+  const Rows rows_a = rows_of_run(a), rows_b = rows_of_run(b);
   Report report{.text = {}, .json = {{"a", a}, {"b", b}}};
   const auto add = [&](const char* key, const Report& part) {
     report.text += part.text;
@@ -84,7 +92,7 @@ Report run(const Args& args) {
     report.code = std::max(report.code, part.code);
   };
   add("parts", compare_parts(a, b));
-  add("statistics", compare_stats(rows_of(a), rows_of(b)));
+  add("statistics", compare_stats(rows_a, rows_b));
   add("weights", compare_weights(a, b));
   return report;
 }
