@@ -1,3 +1,5 @@
+#include <martello/base/append_file.h>
+#include <martello/base/directory_lock.h>
 #include <martello/base/error.h>
 #include <martello/base/internal/log_file.h>
 #include <martello/base/log.h>
@@ -27,6 +29,7 @@ constexpr Answer kAnswers[] = {
 struct Directory {
   std::mutex mutex;
   std::optional<std::string> path;
+  std::optional<DirectoryLock> lock;
 };
 
 // Never destroyed: threads may still ask while the process ends.
@@ -73,30 +76,57 @@ OldRun decide(const std::string& dir) {
                                "variable MARTELLO_OLD_RUN=keep, delete, backup or new."));
 }
 
-void erase_dir(const fs::path& dir) {
+void check_is_erasable(const fs::path& dir) {
   const bool holds_us = !fs::relative(fs::current_path(), fs::canonical(dir)).string().starts_with("..");
   MARTELLO_CHECK(!holds_us, "[logger] '", dir.string(), "' holds the working directory and is not deleted. Choose ",
                  "another directory, or OldRun::renew.");
-  fs::remove_all(dir);
 }
 
-// The directory that is used in the end.
-std::string clear_the_way(const std::string& dir, OldRun old) {
-  if (!holds_files(dir)) return dir;
-  if (old == OldRun::ask) old = decide(dir);
-  if (old == OldRun::renew) return martello::internal::unused_path(dir);
-  if (old == OldRun::erase) erase_dir(dir);
-  if (old == OldRun::backup) {
+// All but our lock.
+void erase_contents(const fs::path& dir) {
+  std::vector<fs::path> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(dir))
+    if (entry.path().filename() != DirectoryLock::kFileName) paths.push_back(entry.path());
+  for (const fs::path& path : paths) fs::remove_all(path);
+}
+
+DirectoryLock take(const std::string& dir) {
+  fs::create_directories(dir);
+  return DirectoryLock(dir);
+}
+
+// Changes `dir` to the directory that is used in the end. Before it is locked nothing in it is touched: a run may be
+// using it.
+DirectoryLock clear_the_way(std::string& dir, OldRun old) {
+  const bool has_files = holds_files(dir);
+  if (has_files && old == OldRun::ask) old = decide(dir);
+  if (has_files && old == OldRun::renew) dir = martello::internal::unused_path(dir);
+  if (has_files && old == OldRun::erase) check_is_erasable(dir);
+  DirectoryLock lock = take(dir);
+  if (has_files && old == OldRun::erase) erase_contents(dir);
+  if (has_files && old == OldRun::backup) {
     const std::string moved = martello::internal::unused_path(dir);
     fs::rename(dir, moved);
     info("[logger] '", dir, "' is now '", moved, "'.");
+    lock = take(dir);
   }
-  return dir;
+  return lock;
 }
 
 std::string without_slash(std::string dir) {
   while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
   return dir;
+}
+
+void leave(Directory& directory) {
+  martello::internal::set_log_file("");
+  directory.path.reset();
+  directory.lock.reset();
+}
+
+[[noreturn]] void refuse(const std::string& dir, std::string_view why) {
+  throw InvalidArgument(
+      str("[logger] cannot use '", dir, "': ", why, " Choose a directory that this user may write to."));
 }
 
 // As a shell would read it back.
@@ -113,16 +143,17 @@ std::string shell_word(const std::string& word) {
 void set_logger_dir(const std::string& dir, OldRun old) {
   MARTELLO_CHECK(!dir.empty(), "[logger] set_logger_dir() was given no directory.");
   const std::lock_guard lock(directory().mutex);
-  martello::internal::set_log_file("");
-  directory().path.reset();
+  leave(directory());
   try {
-    const std::string used = clear_the_way(without_slash(dir), old);
-    fs::create_directories(used);
+    std::string used = without_slash(dir);
+    DirectoryLock taken = clear_the_way(used, old);
     martello::internal::set_log_file(used + "/log.log");
     directory().path = used;
+    directory().lock.emplace(std::move(taken));
   } catch (const fs::filesystem_error& e) {
-    throw InvalidArgument(str("[logger] cannot use '", dir, "': ", e.code().message(),
-                              ". Choose a directory that this user may write to."));
+    refuse(dir, e.code().message() + ".");
+  } catch (const FileError& e) {
+    refuse(dir, e.what());
   }
   info("Argv: ", command_line());
 }
@@ -143,8 +174,7 @@ std::string get_logger_dir() {
 
 void close_logger_dir() {
   const std::lock_guard lock(directory().mutex);
-  martello::internal::set_log_file("");
-  directory().path.reset();
+  leave(directory());
 }
 
 std::string command_line() {

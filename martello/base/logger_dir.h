@@ -15,7 +15,8 @@ enum class OldRun {
 };
 
 // Makes the directory and everything above it, and sends log lines to its log.log from now on. Call it before training:
-// writers look for the directory when a run starts.
+// writers look for the directory when a run starts. It is this process's until it sets another one or ends: while
+// another has it, FailedPrecondition names that one's number and nothing in the directory is touched.
 void set_logger_dir(const std::string& dir, OldRun old = OldRun::ask);
 // train_log/<program>, or train_log/<program>:<name>.
 void auto_set_dir(OldRun old = OldRun::ask, const std::string& name = "");

@@ -83,7 +83,9 @@ TEST_F(LoggerDirTest, keep_puts_the_old_log_aside) {
 
 TEST_F(LoggerDirTest, two_runs_within_a_second_keep_both_logs) {
   for (int i = 0; i < 3; ++i) set_logger_dir(dir, OldRun::keep);
-  EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator()), 3);
+  int logs = 0;
+  for (const auto& entry : fs::directory_iterator(dir)) logs += entry.path().filename().string().starts_with("log.log");
+  EXPECT_EQ(logs, 3);
 }
 
 TEST_F(LoggerDirTest, erase_backup_and_renew) {
@@ -100,6 +102,64 @@ TEST_F(LoggerDirTest, erase_backup_and_renew) {
   set_logger_dir(dir, OldRun::erase);
   EXPECT_FALSE(fs::exists(dir + "/model"));
   EXPECT_TRUE(fs::exists(dir + "/log.log"));
+}
+
+// The exit code of a forked process: that of its function, or 1 when a check in it has failed.
+int code_of_process(const std::function<int()>& body) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const int code = body();
+    std::_Exit(::testing::Test::HasFailure() ? 1 : code);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST_F(LoggerDirTest, a_directory_in_use_is_refused_before_anything_in_it_is_touched) {
+  set_logger_dir(dir);
+  put(dir + "/model", "live");
+  const std::string expected = str("is in use by process ", int64_t{getpid()});
+  const auto is_refused = [&](OldRun old) {
+    return code_of_process([&] {
+      EXPECT_CONTAINS(error_of<FailedPrecondition>([&] { set_logger_dir(dir, old); }), expected);
+      return 0;
+    });
+  };
+  for (const OldRun old : {OldRun::keep, OldRun::erase, OldRun::backup}) EXPECT_EQ(is_refused(old), 0);
+  setenv("MARTELLO_OLD_RUN", "delete", 1);
+  EXPECT_EQ(is_refused(OldRun::ask), 0);
+  unsetenv("MARTELLO_OLD_RUN");
+  EXPECT_TRUE(beside().empty());
+  EXPECT_EQ(read(dir + "/model"), "live");
+  EXPECT_CONTAINS(read(dir + "/log.log"), "Argv: ");
+  for (const auto& entry : fs::directory_iterator(dir))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("log.log."));
+}
+
+TEST_F(LoggerDirTest, beside_a_directory_in_use_there_may_be_a_new_one) {
+  set_logger_dir(dir);
+  const auto renew = [&] {
+    set_logger_dir(dir, OldRun::renew);
+    return get_logger_dir() == dir ? 1 : 3;
+  };
+  EXPECT_EQ(code_of_process(renew), 3);
+}
+
+TEST_F(LoggerDirTest, a_directory_is_free_when_its_process_has_another_or_was_killed) {
+  const auto use = [&] {
+    set_logger_dir(dir, OldRun::erase);
+    return 3;
+  };
+  set_logger_dir(dir);
+  set_logger_dir(dir + "2");
+  EXPECT_EQ(code_of_process(use), 3);
+  set_logger_dir(dir, OldRun::keep);
+  close_logger_dir();
+  EXPECT_EQ(code_of_process(use), 3);
+  const auto die = [&] { return set_logger_dir(dir, OldRun::keep), raise(SIGKILL); };
+  EXPECT_EQ(code_of_process(die), -SIGKILL);
+  EXPECT_EQ(code_of_process(use), 3);
 }
 
 TEST_F(LoggerDirTest, the_working_directory_is_never_erased) {
