@@ -15,6 +15,11 @@ AveragedWeights::AveragedWeights(AveragedWeightsOptions options) : options_(std:
                  "; it must lie in [0, 1).");
 }
 
+std::string AveragedWeights::description() const {
+  return str(name(), "(decay=", options_.decay, ", warm_up=", options_.warm_up, ", variables=", options_.variables,
+             ")");
+}
+
 void AveragedWeights::setup_graph() {
   const NamePattern pattern(options_.variables, name());
   std::vector<Variable> chosen;

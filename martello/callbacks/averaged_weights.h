@@ -22,6 +22,7 @@ class AveragedWeights : public Callback {
   void before_train() override;
   void after_run(RunContext& run) override;
   std::string name() const override { return "AveragedWeights"; }
+  std::string description() const override;
 
  private:
   friend class WithAveragedWeights;

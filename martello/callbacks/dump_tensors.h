@@ -33,6 +33,7 @@ class DumpTensorAsImage : public Callback {
   void setup_graph() override;
   void trigger() override;
   std::string name() const override { return "DumpTensorAsImage"; }
+  std::string description() const override { return str(name(), "(", tensor_name_, ")"); }
 
  private:
   void write(const HostTensor& image, size_t number) const;

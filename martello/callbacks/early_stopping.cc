@@ -16,6 +16,11 @@ EarlyStopping::EarlyStopping(std::string stat, EarlyStoppingOptions options)
                  "; it cannot be below 0.");
 }
 
+std::string EarlyStopping::description() const {
+  return str("EarlyStopping(", stat_, ", patience=", options_.patience, ", threshold=", options_.threshold,
+             ", reverse=", options_.reverse, ")");
+}
+
 void EarlyStopping::setup_graph() { monitors().check_repeatable(stat_, name()); }
 
 bool EarlyStopping::is_better(double value) const {

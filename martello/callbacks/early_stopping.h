@@ -22,6 +22,7 @@ class EarlyStopping : public Callback {
   void state(State& s) override;
   std::vector<std::string> needs() const override { return {stat_}; }
   std::string name() const override { return "EarlyStopping"; }
+  std::string description() const override;
 
  private:
   bool is_better(double value) const;

@@ -38,6 +38,10 @@ std::pair<std::string_view, std::string_view> cut(std::string_view line) {
 HumanHyperParamSetter::HumanHyperParamSetter(HyperParamRef param, std::string file_name)
     : HyperParamSetter(std::move(param)), file_name_(std::move(file_name)) {}
 
+std::string HumanHyperParamSetter::description() const {
+  return str(name(), "(", param().readable_name(), ", ", file_name_, ")");
+}
+
 void HumanHyperParamSetter::setup_graph() {
   HyperParamSetter::setup_graph();
   const auto dir = logger::find_logger_dir();

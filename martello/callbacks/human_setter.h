@@ -14,6 +14,7 @@ class HumanHyperParamSetter : public HyperParamSetter {
   void trigger() override;
   void state(State& s) override;
   std::string name() const override { return "HumanHyperParamSetter"; }
+  std::string description() const override;
 
  protected:
   std::optional<double> value_to_set() override;

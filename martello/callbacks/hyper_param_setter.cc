@@ -15,6 +15,8 @@ HyperParamSetter::HyperParamSetter(HyperParamRef param) : param_(param.get()) {
   set_chief_only(false);
 }
 
+std::string HyperParamSetter::description() const { return str(name(), "(", param_->readable_name(), ")"); }
+
 void HyperParamSetter::setup_graph() { param_->setup_graph(context()); }
 
 void HyperParamSetter::set_param() {
@@ -70,6 +72,11 @@ StatMonitorParamSetter::StatMonitorParamSetter(HyperParamRef param, std::string 
   MARTELLO_CHECK(change_, "[StatMonitorParamSetter] the function that changes the value is empty.");
   MARTELLO_CHECK(options.last_k > 0, "[StatMonitorParamSetter] .last_k is ", options.last_k,
                  "; it must be at least 1.");
+}
+
+std::string StatMonitorParamSetter::description() const {
+  return str(name(), "(", param().readable_name(), ", ", stat_, ", threshold=", options_.threshold,
+             ", last_k=", options_.last_k, ", reverse=", options_.reverse, ")");
 }
 
 void StatMonitorParamSetter::setup_graph() {

@@ -19,6 +19,7 @@ class HyperParamSetter : public Callback {
   void before_train() override { set_param(); }
   void trigger() override { set_param(); }
   void state(State& s) override;
+  std::string description() const override;
 
  protected:
   virtual std::optional<double> value_to_set() = 0;  // none: it stays as it is
@@ -73,6 +74,7 @@ class StatMonitorParamSetter : public HyperParamSetter {
   void state(State& s) override;
   std::vector<std::string> needs() const override { return {stat_}; }
   std::string name() const override { return "StatMonitorParamSetter"; }
+  std::string description() const override;
 
  protected:
   std::optional<double> value_to_set() override;

@@ -26,6 +26,12 @@ LearningRateFinder::LearningRateFinder(HyperParamRef learning_rate, std::string 
                  "; it must be above 1.");
 }
 
+std::string LearningRateFinder::description() const {
+  return str(name(), "(", rate_->readable_name(), ", ", loss_name_, ", from=", options_.from, ", to=", options_.to,
+             ", steps=", options_.steps, ", smoothing=", options_.smoothing, ", diverged_at=", options_.diverged_at,
+             ")");
+}
+
 void LearningRateFinder::setup_graph() {
   rate_->setup_graph(context());
   loss_ = context().get_tensor(loss_name_, line_);

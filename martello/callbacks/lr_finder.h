@@ -31,6 +31,7 @@ class LearningRateFinder : public Callback {
   void state(State& s) override;
   std::vector<std::string> provides() const override { return {"lr_finder/suggestion"}; }
   std::string name() const override { return "LearningRateFinder"; }
+  std::string description() const override;
 
   // Once training is over; none when the loss never fell.
   std::optional<double> suggestion() const;

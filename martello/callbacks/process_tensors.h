@@ -19,6 +19,8 @@ class ProcessTensors : public Callback {
   void before_run(RunContext& run) override;
   void after_run(RunContext& run) override;
   std::string name() const override { return "ProcessTensors"; }
+  // Tensors that are only written or printed are free.
+  std::string description() const override { return function_ ? str(name(), "(", join(names_), ")") : name(); }
 
  protected:
   ProcessTensors(std::vector<std::string> names, SourceLine line) : names_(std::move(names)), line_(line) {}

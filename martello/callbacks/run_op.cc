@@ -26,6 +26,11 @@ RunOp::RunOp(std::string operation, RunOpOptions options, SourceLine line)
   line_ = line;
 }
 
+std::string RunOp::description() const {
+  return str(name(), "(", op_.is_null() ? operation_ : op_.name(), ", before=", options_.before,
+             ", as_trigger=", options_.as_trigger, ", each_step=", options_.each_step, ")");
+}
+
 void RunOp::setup_graph() {
   op_ = operation_.empty() ? make_op_() : context().graph().get_operation(operation_, line_);
   MARTELLO_CHECK(!op_.is_null(), "[", name(), "] its function returned a null operation.");

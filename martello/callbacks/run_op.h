@@ -27,6 +27,7 @@ class RunOp : public Callback {
   void before_run(RunContext& run) override;
   void trigger() override;
   std::string name() const override { return "RunOp"; }
+  std::string description() const override;
 
  private:
   void run();

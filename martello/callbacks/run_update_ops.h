@@ -11,6 +11,7 @@ class RunUpdateOps : public Callback {
     set_chief_only(false);
   }
   std::string name() const override { return "RunUpdateOps"; }
+  std::string description() const override { return str(name(), "(", collection_.name, ")"); }
   void setup_graph() override;
   void before_run(RunContext& run) override {
     if (!op_.is_null()) run.fetch(op_, SourceLine());

@@ -35,7 +35,8 @@ std::string ScheduledHyperParamSetter::description() const {
   std::vector<std::string> points;
   for (const SchedulePoint& p : schedule_) points.push_back(str(p.at, ": ", p.value));
   return str(name(), "(", param().readable_name(), ", {", join(points), "}",
-             options_.interp == Interp::linear ? ", linear" : "", options_.step_based ? ", step_based" : "", ")");
+             options_.interp == Interp::linear ? ", linear" : "", options_.step_based ? ", step_based" : "",
+             options_.set_at_beginning ? "" : ", set_at_beginning=false", ")");
 }
 
 void ScheduledHyperParamSetter::setup_graph() {

@@ -38,6 +38,7 @@ class StartThread : public Callback {
   void trigger_epoch() override { check(); }
   void after_train() override;
   std::string name() const override { return "StartThread"; }
+  std::string description() const override { return str(name(), "(", thread_name_, ")"); }
 
  private:
   void check() const;

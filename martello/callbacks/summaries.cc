@@ -15,6 +15,11 @@ namespace martello {
 
 MovingAverageSummary::MovingAverageSummary(MovingAverageSummaryOptions options) : options_(std::move(options)) {}
 
+std::string MovingAverageSummary::description() const {
+  return str(name(), "(", options_.collection.name, options_.train_op.empty() ? "" : ", train_op=", options_.train_op,
+             ")");
+}
+
 void MovingAverageSummary::setup_graph() {
   const Graph graph = context().graph();
   const auto updates = graph.collections().get(options_.collection);
@@ -50,6 +55,11 @@ MergeAllSummaries::MergeAllSummaries(MergeAllSummariesOptions options) : impl_(n
 }
 MergeAllSummaries::MergeAllSummaries(MergeAllSummaries&&) noexcept = default;
 MergeAllSummaries::~MergeAllSummaries() = default;
+
+std::string MergeAllSummaries::description() const {
+  const MergeAllSummariesOptions& o = impl_->options;
+  return str(name(), "(", o.collection.name, ", period=", o.period, ", run_alone=", o.run_alone, ")");
+}
 
 void MergeAllSummaries::setup_graph() {
   std::set<std::string> tags;
@@ -102,6 +112,10 @@ SimpleMovingAverage::SimpleMovingAverage(std::vector<std::string> tensors, int64
     : names_(std::move(tensors)), window_(window) {
   MARTELLO_CHECK(window > 0, "[SimpleMovingAverage] the window is ", window, " runs; it must be at least 1.");
   MARTELLO_CHECK(!names_.empty(), "[SimpleMovingAverage] was given no tensors.");
+}
+
+std::string SimpleMovingAverage::description() const {
+  return str(name(), "(", join(names_), ", window=", window_, ")");
 }
 
 void SimpleMovingAverage::setup_graph() {

@@ -20,6 +20,7 @@ class MovingAverageSummary : public Callback {
   void setup_graph() override;
   void before_run(RunContext& run) override;
   std::string name() const override { return "MovingAverageSummary"; }
+  std::string description() const override;
 
  private:
   MovingAverageSummaryOptions options_;
@@ -44,6 +45,7 @@ class MergeAllSummaries : public Callback {
   void trigger() override;
   std::vector<std::string> provides() const override;  // the tags of the current graph's scalars
   std::string name() const override { return "MergeAllSummaries"; }
+  std::string description() const override;
 
  private:
   struct Impl;
@@ -61,6 +63,7 @@ class SimpleMovingAverage : public Callback {
   void state(State& s) override;
   std::vector<std::string> provides() const override;
   std::string name() const override { return "SimpleMovingAverage"; }
+  std::string description() const override;
 
  private:
   std::vector<std::string> names_;

@@ -84,8 +84,17 @@ PeriodicCallback::PeriodicCallback(Ref<Callback> callback, Every every, SourceLi
             const bool is_end = every.epochs > 0 && loop.is_last_epoch() && loop.is_last_step();
             return is_end || is_multiple(loop.global_step, every.steps) || is_multiple(loop.epoch_num, every.epochs);
           },
-          line) {
+          line),
+      every_(every) {
   check_every(every, "PeriodicCallback", false, line);
+}
+
+std::string PeriodicCallback::describe() const {
+  return str("PeriodicCallback(", inner().description(), ", steps=", every_.steps, ", epochs=", every_.epochs, ")");
+}
+
+std::string CallbackFactory::description() const {
+  return str(name(), "(needs: ", join(hooks_.needs), "; provides: ", join(hooks_.provides), ")");
 }
 
 HookToCallback::HookToCallback(Ref<RunHook> hook) : hook_(std::move(hook)) {

@@ -84,6 +84,12 @@ class EnableCallbackIf : public ProxyCallback {
 class PeriodicCallback : public EnableCallbackIf {
  public:
   PeriodicCallback(Ref<Callback> callback, Every every, SourceLine line = SourceLine::current());
+
+ protected:
+  std::string describe() const override;
+
+ private:
+  Every every_;
 };
 
 struct CallbackHooks {
@@ -100,6 +106,7 @@ class CallbackFactory : public Callback {
   void after_train() override { call(hooks_.after_train); }
   std::vector<std::string> needs() const override { return hooks_.needs; }
   std::vector<std::string> provides() const override { return hooks_.provides; }
+  std::string description() const override;
 
  private:
   void call(const std::function<void(TrainContext&)>& f) {

@@ -15,7 +15,9 @@ class FeedInput::Feeder : public Callback, public WaitedInput {
     set_chief_only(false);
   }
   std::string name() const override { return "FeedInput"; }
-  std::string description() const override { return str("FeedInput(", description_, ", seed=", options_.seed, ")"); }
+  std::string description() const override {
+    return str("FeedInput(", description_, ", seed=", options_.seed, options_.infinite ? "" : ", infinite=false", ")");
+  }
   std::optional<int64_t> size() const { return flow_.size(); }
 
   void setup(const std::vector<TensorSpec>& signature) {

@@ -57,6 +57,17 @@ std::string InferenceRunner::name() const {
   return tower == InferenceOptions().tower_name ? "InferenceRunner" : str("InferenceRunner(", tower, ")");
 }
 
+// The tower is in the graph's text.
+std::string InferenceRunner::description() const {
+  Impl& r = *impl_;
+  std::vector<std::string> parts;
+  for (const Ref<Callback>& c : r.input_callbacks ? r.input_callbacks->list() : r.input->get_callbacks())
+    parts.push_back(c->description());
+  for (const Ref<Inferencer>& i : r.inferencers)
+    parts.push_back(str(i->name(), "(", join(i->fetches()), " -> ", join(i->provides()), ")"));
+  return str(name(), "(", join(parts), ", device=", r.options.device, ", prefix=", r.options.prefix, ")");
+}
+
 std::vector<std::string> InferenceRunner::provides() const {
   std::vector<std::string> names;
   for (const auto& i : impl_->inferencers)

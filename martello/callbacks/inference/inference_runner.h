@@ -49,6 +49,7 @@ class InferenceRunner : public Callback {
   std::vector<std::string> provides() const override;
   std::string name() const override;  // "InferenceRunner", or "InferenceRunner(second)" for tower "second"
   std::string name_scope() const override { return "InferenceRunner"; }
+  std::string description() const override;
 
  protected:
   struct Impl;
