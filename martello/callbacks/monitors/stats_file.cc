@@ -40,7 +40,7 @@ std::string stats_line(const StatsRow& row) {
   json["global_step"] = row.global_step;
   for (const auto& [name, value] : row.scalars) json[name] = as_json(value);
   for (const auto& [name, value] : row.volatile_scalars) json["volatile"][name] = as_json(value);
-  return json.dump();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a name may be no UTF-8
 }
 
 StatsRow parse_stats_line(const std::string& line) {

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -37,6 +38,27 @@ std::string file_name(const std::string& run, int64_t number) {
   char text[32];
   snprintf(text, sizeof text, ".%05lld", static_cast<long long>(number));
   return run + text;
+}
+
+// Of the files of one run; nothing for another's.
+std::optional<int64_t> number_of(std::string_view name, const std::string& run) {
+  if (!name.starts_with(run) || name.size() < run.size() + 2 || name[run.size()] != '.') return std::nullopt;
+  int64_t number = 0;
+  const auto [end, status] = std::from_chars(name.data() + run.size() + 1, name.data() + name.size(), number);
+  return status == std::errc() && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
+}
+
+// A run that goes on from a checkpoint writes them again.
+void delete_files_from(int64_t first, const std::string& dir, const std::string& run) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(dir)) {
+    const auto number = number_of(entry.path().filename().string(), run);
+    if (number && *number >= first) paths.push_back(entry.path());
+  }
+  for (const auto& path : paths) std::filesystem::remove(path);
+  if (!paths.empty())
+    logger::info("[TFEventWriter] ", paths.size(), " files of epochs after the checkpoint are deleted from '", dir,
+                 "'.");
 }
 
 constexpr std::string_view kBegin = "events.out.tfevents.", kOldBegin = "events.out.old.";
@@ -202,6 +224,7 @@ void TFEventWriter::state(State& s) {
   s("files", m.files);
   if (!s.restoring() || is_off()) return;
   if (m.files == 0) return m.open();  // the run that was saved had no directory
+  delete_files_from(m.files, m.options.dir, m.run);
   if (!m.resumed) m.resumed = mark;
   m.go_on_at(*m.resumed);
 }

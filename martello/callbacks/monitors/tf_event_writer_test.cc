@@ -1,5 +1,6 @@
 #include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
+#include <martello/base/state.h>
 #include <martello/callbacks/monitors/writers.h>
 #include <martello/codec/internal/read_events.h>
 #include <martello/graph/core_ops.h>
@@ -8,7 +9,9 @@
 #include <martello/ops/identity.h>
 #include <martello/ops/top_k.h>
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace martello {
 namespace {
@@ -120,6 +123,37 @@ TEST_F(TfEventWriterTest, a_file_per_epoch) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(read_scalars(dir.read(files()[size_t(i)])).size(), 1u);
   for (const std::string& file : files())
     EXPECT_EQ(WireMessage(read_tf_records(dir.read(file)).at(0)).bytes(3), "brain.Event:2");
+}
+
+TEST_F(TfEventWriterTest, files_of_epochs_after_the_checkpoint_go_when_a_run_is_resumed) {
+  const auto make_writer = [&] {
+    return make<TFEventWriter>(TFEventWriterOptions{.dir = dir.path(), .split_files = true});
+  };
+  std::string saved;
+  {
+    const auto writer = make_writer();
+    FakeTraining killed({writer});
+    killed.start();
+    for (int epoch = 1; epoch <= 3; ++epoch) {
+      killed.epoch(1, [&] { killed.monitors().put_scalar("loss", epoch); });
+      if (epoch == 1) saved = save_state(*writer);
+    }
+  }
+  ASSERT_EQ(files().size(), 4u);
+  dir.write("events.out.tfevents.0000000001.other.7.00009", "of another run");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // names of runs have their second
+  const auto writer = make_writer();
+  FakeTraining resumed({writer});
+  restore_state(*writer, saved);
+  resumed.start();
+  restore_state(*writer, saved);
+  resumed.epoch(1, [&] { resumed.monitors().put_scalar("loss", 20); });
+  resumed.finish();
+  ASSERT_EQ(files().size(), 4u);
+  EXPECT_EQ(dir.read(files()[0]), "of another run");
+  EXPECT_EQ(read_scalars(dir.read(files()[1])).at(0).value, 1);
+  EXPECT_EQ(read_scalars(dir.read(files()[2])).at(0).value, 20);
+  EXPECT_TRUE(read_scalars(dir.read(files()[3])).empty());
 }
 
 }  // namespace
