@@ -19,25 +19,23 @@
 namespace martello {
 namespace {
 
-// Written by the handler, so nothing here takes a lock.
+// Used by the handler, so nothing here takes a lock. It may still be on its way on another thread when the last scope
+// is closed, so nothing of it ever ends.
 std::atomic<int> arrived_signal = 0;
 std::atomic<int> num_sigint = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<bool> is_open = false;
+sem_t wake;  // of the watchdog
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 // Ends the process when training does not end in time.
 class Watchdog {
  public:
-  explicit Watchdog(double grace_seconds) : grace_seconds_(grace_seconds) {
-    sem_init(&wake_, 0, 0);
-    thread_ = std::thread([this] { watch(); });
-  }
+  explicit Watchdog(double grace_seconds) : grace_seconds_(grace_seconds), thread_([this] { watch(); }) {}
   ~Watchdog() {
     is_closing_ = true;
-    sem_post(&wake_);
+    sem_post(&wake);
     thread_.join();
-    sem_destroy(&wake_);
   }
-  void on_signal() { sem_post(&wake_); }
 
  private:
   void watch() {
@@ -45,7 +43,7 @@ class Watchdog {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
-    while (!is_closing_ && arrived_signal == 0) sem_wait(&wake_);
+    while (!is_closing_ && arrived_signal == 0) sem_wait(&wake);
     timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += static_cast<time_t>(grace_seconds_);
@@ -53,7 +51,7 @@ class Watchdog {
         static_cast<long>((grace_seconds_ - static_cast<double>(static_cast<time_t>(grace_seconds_))) * 1e9);
     if (until.tv_nsec >= 1000000000L) until.tv_sec += 1, until.tv_nsec -= 1000000000L;
     while (!is_closing_)
-      if (sem_timedwait(&wake_, &until) != 0 && errno == ETIMEDOUT) end_process();
+      if (sem_timedwait(&wake, &until) != 0 && errno == ETIMEDOUT) end_process();
   }
   [[noreturn]] static void end_process() {
     static constexpr char kText[] = "[trainer] training did not end within the grace period after a signal.\n";
@@ -62,30 +60,43 @@ class Watchdog {
   }
 
   double grace_seconds_;
-  sem_t wake_;
   std::atomic<bool> is_closing_ = false;
   std::thread thread_;
 };
 
-std::unique_ptr<Watchdog> owned_watchdog;
-std::atomic<Watchdog*> watchdog = nullptr;  // the same, for the handler
+std::unique_ptr<Watchdog> watchdog;
+
+void note(int number) {
+  int none = 0;
+  arrived_signal.compare_exchange_strong(none, number);
+  sem_post(&wake);
+}
 
 void on_signal(int number) {
   const int saved_errno = errno;
+  if (!is_open) {
+    // The scope was closed while the signal was on its way. It is blocked until the handler returns, then the one that
+    // was there before takes it.
+    std::raise(number);
+    errno = saved_errno;
+    return;
+  }
   if (number == SIGINT && num_sigint.fetch_add(1) > 0) {
     // It is blocked until the handler returns, then it kills.
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
   }
-  int none = 0;
-  arrived_signal.compare_exchange_strong(none, number);
-  if (Watchdog* dog = watchdog.load()) dog->on_signal();
+  note(number);
   errno = saved_errno;
 }
 
+// A write that would make a file too large fails with EFBIG, as on a full disk. Not SIG_IGN, which commands that
+// training starts would inherit.
+void on_file_limit(int) {}
+
 std::mutex scopes_mutex;
 int num_scopes = 0;
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 struct sigaction previous[std::size(kSignals)];
 
 }  // namespace
@@ -96,32 +107,36 @@ InterruptScope::InterruptScope(double grace_seconds) {
   if (num_scopes++ > 0) return;
   arrived_signal = 0;
   num_sigint = 0;
-  owned_watchdog = std::make_unique<Watchdog>(grace_seconds);
-  watchdog = owned_watchdog.get();
+  [[maybe_unused]] static const int once = sem_init(&wake, 0, 0);
+  watchdog = std::make_unique<Watchdog>(grace_seconds);
+  is_open = true;
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
-  action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &previous[i]);
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    action.sa_handler = kSignals[i] == SIGXFSZ ? on_file_limit : on_signal;
+    sigaction(kSignals[i], &action, &previous[i]);
+  }
 }
 
 InterruptScope::~InterruptScope() {
   std::lock_guard lock(scopes_mutex);
   if (--num_scopes > 0) return;
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &previous[i], nullptr);
-  watchdog = nullptr;
-  owned_watchdog.reset();
+  is_open = false;
+  watchdog.reset();
   arrived_signal = 0;
 }
 
 void request_interrupt(int signal) {
   std::lock_guard lock(scopes_mutex);
   if (num_scopes == 0) return;
-  int none = 0;
-  arrived_signal.compare_exchange_strong(none, signal);
-  owned_watchdog->on_signal();
+  note(signal);
 }
 
-int interrupt_signal() { return arrived_signal.load(std::memory_order_relaxed); }
+// A handler that is late may still set it after the last scope.
+int interrupt_signal() {
+  return is_open.load(std::memory_order_relaxed) ? arrived_signal.load(std::memory_order_relaxed) : 0;
+}
 
 }  // namespace martello
