@@ -41,7 +41,12 @@ MinSaver::MinSaver(std::string stat, BestSaverOptions options, bool is_max, Sour
 void MinSaver::setup_graph() {
   monitors().check_repeatable(stat_, name());
   options_.dir = internal::saver_dir(options_.dir, name());
-  context().commit_point().add_directory(options_.dir, {.newest = 1});
+  CommitPoint& commit_point = context().commit_point();
+  commit_point.add_directory(options_.dir, {.newest = 1});
+  commit_point.add_tagger({.who = str(name(), " '", stat_, "'"),
+                           .dir = options_.dir,
+                           .name = options_.filename,
+                           .lost = [this](double value) { forget(value); }});
 }
 
 bool MinSaver::is_better(double value) const {
@@ -50,30 +55,47 @@ bool MinSaver::is_better(double value) const {
   return is_max_ ? value > best_.back() : value < best_.back();
 }
 
+void MinSaver::note(double value) {
+  before_ = best_;
+  best_.push_back(value);
+  std::sort(best_.begin(), best_.end(), [this](double a, double b) { return is_max_ ? a > b : a < b; });
+  if (static_cast<int64_t>(best_.size()) > options_.keep) best_.pop_back();
+}
+
+void MinSaver::forget(double value) {
+  if (best_ == before_) return;
+  best_ = before_;
+  logger::warn("[", name(), "] '", stat_, "' was ", value, " in a checkpoint that could not be saved: the best so far ",
+               best_.empty() ? "is none." : str("is ", best_.front(), "."));
+}
+
 void MinSaver::trigger() {
   monitors().check_repeatable(stat_, name());
   const auto history = monitors().get_history(stat_);
   if (history.empty() || history.back().first == last_step_) return;
   last_step_ = history.back().first;
   const double value = history.back().second;
+  CommitPoint& commit_point = context().commit_point();
+  commit_point.settle();
   if (!is_better(value)) return;
-  best_.push_back(value);
-  std::sort(best_.begin(), best_.end(), [this](double a, double b) { return is_max_ ? a > b : a < b; });
-  if (static_cast<int64_t>(best_.size()) > options_.keep) best_.pop_back();
+  note(value);
   if (best_.front() == value)
     logger::info("[", name(), "] '", stat_, "' is ", value, ", the best so far; '", options_.filename,
                  ".safetensors' will be this checkpoint.");
-  context().commit_point().tag_best({.name = options_.filename,
-                                     .value = value,
-                                     .is_max = is_max_,
-                                     .keep = options_.keep,
-                                     .is_best = best_.front() == value});
-  context().commit_point().request_checkpoint(options_.dir);
+  commit_point.tag_best({.name = options_.filename,
+                         .value = value,
+                         .is_max = is_max_,
+                         .keep = options_.keep,
+                         .is_best = best_.front() == value,
+                         .dir = options_.dir});
+  commit_point.request_checkpoint(options_.dir);
 }
 
 void MinSaver::state(State& s) {
   s("best", best_);
   s("last_step", last_step_);
+  if (s.has("before")) s("before", before_);
+  else before_ = best_;
 }
 
 }  // namespace martello

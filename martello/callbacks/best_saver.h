@@ -15,7 +15,7 @@ struct BestSaverOptions {
 
 // Saves a checkpoint whenever a statistic is better than ever before, and lets `dir`/min-<stat>.safetensors be the best
 // one. What other savers of the same directory save in that moment is the same file. The statistic is repeatable; NaN
-// is never the best. What was best is known to a resumed run.
+// is never the best, and neither is what could not be saved. What was best is known to a resumed run.
 //   MinSaver("validation_error")
 class MinSaver : public Callback {
  public:
@@ -32,12 +32,15 @@ class MinSaver : public Callback {
 
  private:
   bool is_better(double value) const;
+  void note(double value);
+  void forget(double value);
 
   std::string stat_;
   BestSaverOptions options_;
   bool is_max_;
-  std::vector<double> best_;  // `keep` of them at most, the best first
-  int64_t last_step_ = -1;    // of the last value that was looked at
+  std::vector<double> best_;    // `keep` of them at most, the best first
+  std::vector<double> before_;  // the same without the last one, which may be on its way to the disk
+  int64_t last_step_ = -1;      // of the last value that was looked at
 };
 
 class MaxSaver : public MinSaver {

@@ -16,7 +16,7 @@ struct ModelSaverOptions {
 // Saves checkpoints, `dir`/model-<global_step>.safetensors: all variables under the names they have in the graph, and
 // what a run needs to go on as if it had not been interrupted (docs/resume.md). It requests; the trainer commits when
 // every callback and monitor has had its turn, so that its place in the list does not matter. Files are written while
-// training goes on.
+// training goes on. The end of a run is saved also when none was due there.
 class ModelSaver : public Callback {
  public:
   explicit ModelSaver(ModelSaverOptions options = {}, SourceLine line = SourceLine::current());

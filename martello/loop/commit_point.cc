@@ -2,10 +2,12 @@
 
 #include <martello/base/error.h>
 #include <martello/base/log.h>
+#include <martello/base/state.h>
 
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <filesystem>
 
 namespace martello {
 
@@ -38,24 +40,51 @@ Retention more_generous(const Retention& a, const Retention& b) {
 
 }  // namespace
 
+// The text first: most are told by one name, and every request looks for it.
+CommitPoint::Directory* CommitPoint::find_directory(const std::string& dir) {
+  for (Directory& d : directories_)
+    if (d.path == dir) return &d;
+  std::error_code failure;  // one that does not exist is no other's
+  for (Directory& d : directories_)
+    if (std::filesystem::equivalent(d.path, dir, failure)) return &d;
+  return nullptr;
+}
+
 void CommitPoint::add_directory(const std::string& dir, const Retention& keep) {
-  const auto same =
-      std::find_if(directories_.begin(), directories_.end(), [&](const auto& d) { return d.path == dir; });
-  if (same != directories_.end()) same->keep = more_generous(same->keep, keep);
+  if (Directory* same = find_directory(dir)) same->keep = more_generous(same->keep, keep);
   else directories_.push_back({dir, keep});
 }
 
-void CommitPoint::request_checkpoint(const std::string& dir) {
-  const bool is_known =
-      std::any_of(directories_.begin(), directories_.end(), [&](const auto& d) { return d.path == dir; });
-  MARTELLO_CHECK(is_known, "[commit] a checkpoint is requested in '", dir,
-                 "', which was not told to the commit point. Call add_directory() in setup_graph.");
-  if (std::find(checkpoints_.begin(), checkpoints_.end(), dir) == checkpoints_.end()) checkpoints_.push_back(dir);
+void CommitPoint::add_tagger(BestTagger tagger) {
+  if (const Directory* d = find_directory(tagger.dir)) tagger.dir = d->path;
+  for (const BestTagger& t : taggers_)
+    MARTELLO_CHECK(t.name != tagger.name || t.dir != tagger.dir, "[", tagger.who, "] and [", t.who,
+                   "] would both make '", t.dir, "/", t.name,
+                   ".safetensors', each over the other's. Give one of them another .filename.");
+  taggers_.push_back(std::move(tagger));
 }
 
-void CommitPoint::tag_best(const BestTag& tag) {
-  std::erase_if(best_, [&](const BestTag& b) { return b.name == tag.name; });
-  best_.push_back(tag);
+void CommitPoint::request_checkpoint(const std::string& dir) {
+  const Directory* known = find_directory(dir);
+  MARTELLO_CHECK(known, "[commit] a checkpoint is requested in '", dir,
+                 "', which was not told to the commit point. Call add_directory() in setup_graph.");
+  if (std::find(checkpoints_.begin(), checkpoints_.end(), known->path) == checkpoints_.end())
+    checkpoints_.push_back(known->path);
+}
+
+void CommitPoint::tag_best(BestTag tag) {
+  if (const Directory* d = find_directory(tag.dir)) tag.dir = d->path;
+  std::erase_if(best_, [&](const BestTag& b) { return b.name == tag.name && b.dir == tag.dir; });
+  best_.push_back(std::move(tag));
+}
+
+void CommitPoint::settle() {
+  if (settler_) settler_();
+}
+
+void CommitPoint::tell_lost(const BestTag& tag) const {
+  for (const BestTagger& t : taggers_)
+    if (t.name == tag.name && t.dir == tag.dir && t.lost) t.lost(tag.value);
 }
 
 CommitPoint::Commit CommitPoint::take(const LoopPosition& position) {
@@ -82,6 +111,76 @@ void CommitPoint::commit(const LoopPosition& position) {
     }
   }
   if (first) std::rethrow_exception(first);
+}
+
+namespace {
+
+// Tags, field by field.
+struct TagColumns {
+  std::vector<std::string> dirs, names;
+  std::vector<double> values;
+  std::vector<int64_t> are_max, keeps, are_best;
+
+  void state(State& s) {
+    s("dirs", dirs);
+    s("names", names);
+    s("values", values);
+    s("are_max", are_max);
+    s("keeps", keeps);
+    s("are_best", are_best);
+  }
+  void add(const BestTag& t) {
+    dirs.push_back(t.dir);
+    names.push_back(t.name);
+    values.push_back(t.value);
+    are_max.push_back(t.is_max);
+    keeps.push_back(t.keep);
+    are_best.push_back(t.is_best);
+  }
+  BestTag get(size_t i) const {
+    return {.name = names[i],
+            .value = values[i],
+            .is_max = are_max[i] != 0,
+            .keep = keeps[i],
+            .is_best = are_best[i] != 0,
+            .dir = dirs[i]};
+  }
+  void check() const {
+    const size_t n = names.size();
+    MARTELLO_CHECK(
+        dirs.size() == n && values.size() == n && are_max.size() == n && keeps.size() == n && are_best.size() == n,
+        "its tags of best checkpoints are of different numbers.");
+  }
+};
+
+}  // namespace
+
+void CommitPoint::state(State& s) {
+  std::vector<std::string> requested = checkpoints_;
+  TagColumns tagged;
+  for (const BestTag& t : best_) tagged.add(t);
+  s("requested", requested);
+  if (s.has("tagged")) s("tagged", tagged);
+  if (!s.restoring()) return;
+  tagged.check();
+  cancel();
+  // A run may have been moved since; where there is only one directory, it is that.
+  const auto find_saved = [&](const std::string& dir) {
+    return directories_.size() == 1 ? directories_.data() : find_directory(dir);
+  };
+  for (const std::string& dir : requested)
+    if (const Directory* d = find_saved(dir)) request_checkpoint(d->path);
+  for (size_t i = 0; i < tagged.names.size(); ++i)
+    if (const Directory* d = find_saved(tagged.dirs[i])) {
+      BestTag tag = tagged.get(i);
+      tag.dir = d->path;
+      tag_best(std::move(tag));
+    }
+}
+
+void CommitPoint::lose() {
+  for (const BestTag& tag : best_) tell_lost(tag);
+  cancel();
 }
 
 void CommitPoint::cancel() {

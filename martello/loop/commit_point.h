@@ -9,6 +9,8 @@
 
 namespace martello {
 
+class State;
+
 // The phases of training, one per hook of a callback.
 enum class Phase : uint8_t {
   setup_graph,
@@ -44,8 +46,17 @@ struct BestTag {
   std::string name = {};  // "min-validation_error", also that of the file which is the best one
   double value = 0;
   bool is_max = false;
-  int64_t keep = 1;     // so many of the best stay, whatever Retention says
-  bool is_best = true;  // of all so far
+  int64_t keep = 1;      // so many of the best stay, whatever Retention says
+  bool is_best = true;   // of all so far
+  std::string dir = {};  // of its saver; the file of another directory does not have it
+};
+// Who tags, from setup_graph on.
+struct BestTagger {
+  std::string who = {};   // "MinSaver 'error'", in messages
+  std::string dir = {};   // of the tag
+  std::string name = {};  // of the tag
+  // A checkpoint with this tag could not be saved: it is not among the best ones.
+  std::function<void(double value)> lost = {};
 };
 
 // Savers request, the trainer commits: what is requested during a phase is written when every callback and monitor has
@@ -65,22 +76,33 @@ class CommitPoint {
   // Marks the pending commit, e.g. "min-validation_error": a best-saver may run before or after the saver.
   void tag(std::string_view tag);
 
-  // In setup_graph: checkpoints will be saved to `dir`. Of several rules for one directory the more generous counts.
+  // In setup_graph: checkpoints will be saved to `dir`. Of several rules for one directory the more generous counts;
+  // all names of a directory mean it.
   void add_directory(const std::string& dir, const Retention& keep);
+  // In setup_graph: a tag is one tagger's, because the best checkpoint is a file of that name.
+  void add_tagger(BestTagger tagger);
   // Later: a checkpoint at the next commit, once however often it is asked for.
   void request_checkpoint(const std::string& dir);
-  void tag_best(const BestTag& tag);
+  void tag_best(BestTag tag);
+  // Before what is best so far is looked at: the save that is on its way with a tag has succeeded, or is told as lost.
+  void settle();
 
   // What was requested and not committed yet.
   const std::vector<std::string>& pending_checkpoints() const { return checkpoints_; }
+  void state(State& s);
 
   struct Directory {
     std::string path;
     Retention keep;
   };
   const std::vector<Directory>& directories() const { return directories_; }
+  const std::vector<BestTagger>& taggers() const { return taggers_; }
   // By the trainer: what writes the checkpoints that were asked for.
   void set_checkpoint_writer(Writer writer) { checkpoint_writer_ = std::move(writer); }
+  // By the trainer: what settle() does.
+  void set_settler(std::function<void()> settler) { settler_ = std::move(settler); }
+  // By the trainer: a checkpoint with this tag could not be saved.
+  void tell_lost(const BestTag& tag) const;
 
   bool is_pending() const { return !requests_.empty() || !checkpoints_.empty(); }
   // By the trainer. Without requests nothing happens; a tag alone is dropped with a warning. All writers run, in the
@@ -88,6 +110,8 @@ class CommitPoint {
   void commit(const LoopPosition& position);
   // What a failed phase asked for is not written.
   void cancel();
+  // The same, where it could not be written and training goes on.
+  void lose();
 
  private:
   struct Request {
@@ -95,13 +119,16 @@ class CommitPoint {
     Writer writer;
   };
   Commit take(const LoopPosition& position);
+  Directory* find_directory(const std::string& dir);  // null: it was not told
 
   std::vector<Request> requests_;
   std::vector<std::string> tags_;
   std::vector<Directory> directories_;
   std::vector<std::string> checkpoints_;
   std::vector<BestTag> best_;
+  std::vector<BestTagger> taggers_;
   Writer checkpoint_writer_;
+  std::function<void()> settler_;
 };
 
 }  // namespace martello

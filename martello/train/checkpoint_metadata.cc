@@ -2,6 +2,7 @@
 #include <martello/train/internal/checkpoint_metadata.h>
 
 #include <charconv>
+#include <cmath>
 
 namespace martello {
 namespace {
@@ -30,8 +31,10 @@ BestTag parse_best(const std::string& line) {
   const auto parts = split(line.substr(equals == std::string::npos ? line.size() : equals + 1), ' ');
   MARTELLO_CHECK(parts.size() == 4 && (parts[1] == "min" || parts[1] == "max"), "its tag ", quoted(line),
                  " is none of a best checkpoint.");
+  const auto value = number<double>("best value", parts[0]);
+  MARTELLO_CHECK(!std::isnan(value), "its tag ", quoted(line), " has a value that is no number.");
   return {.name = line.substr(0, equals),
-          .value = number<double>("best value", parts[0]),
+          .value = value,
           .is_max = parts[1] == "max",
           .keep = number<int64_t>("number of best ones", parts[2]),
           .is_best = parts[3] == "best"};
@@ -65,6 +68,14 @@ struct Fields {
   }
 };
 
+// Checkpoints are sorted by it, and a run's next one is later.
+double parse_time(const std::string& text) {
+  constexpr double kMost = 1e11;  // the year 5138
+  const auto time = number<double>("saved_at", text);
+  MARTELLO_CHECK(time >= 0 && time < kMost, "its saved_at is ", quoted(text), ", which is no time.");
+  return time;
+}
+
 CheckpointInfo decode(const std::string& path, const Fields& f) {
   MARTELLO_CHECK(f[kCheckpointFormatKey] == kFormat, "is of format ", quoted(f[kCheckpointFormatKey]),
                  "; this version reads ", kFormat, ".");
@@ -76,24 +87,27 @@ CheckpointInfo decode(const std::string& path, const Fields& f) {
   info.next_callback = f["next_callback"];
   info.end = f["end"];
   info.run = f["run"];
-  info.saved_at = number<double>("saved_at", f["saved_at"]);
+  info.saved_at = parse_time(f["saved_at"]);
   info.best = parse_best_tags(f["best"]);
+  if (f.all.contains("replaced_end")) info.replaced_end = number<int64_t>("replaced_end", f["replaced_end"]);
   return info;
 }
 
 }  // namespace
 
 std::map<std::string, std::string> encode_metadata(const CheckpointInfo& info) {
-  return {{kCheckpointFormatKey, std::string(kFormat)},
-          {"global_step", str(info.global_step)},
-          {"epoch_num", str(info.position.epoch_num)},
-          {"steps_done", str(info.position.steps_done)},
-          {"phase", str(info.position.phase)},
-          {"next_callback", info.next_callback},
-          {"end", info.end},
-          {"run", info.run},
-          {"saved_at", str(info.saved_at)},
-          {"best", best_text(info.best)}};
+  std::map<std::string, std::string> metadata = {{kCheckpointFormatKey, std::string(kFormat)},
+                                                 {"global_step", str(info.global_step)},
+                                                 {"epoch_num", str(info.position.epoch_num)},
+                                                 {"steps_done", str(info.position.steps_done)},
+                                                 {"phase", str(info.position.phase)},
+                                                 {"next_callback", info.next_callback},
+                                                 {"end", info.end},
+                                                 {"run", info.run},
+                                                 {"saved_at", str(info.saved_at)},
+                                                 {"best", best_text(info.best)}};
+  if (info.replaced_end) metadata["replaced_end"] = str(*info.replaced_end);
+  return metadata;
 }
 
 CheckpointInfo decode_metadata(const std::string& path, const std::map<std::string, std::string>& metadata) try {

@@ -2,15 +2,19 @@
 #include <martello/base/atomic_file.h>
 #include <martello/base/error.h>
 #include <martello/base/log.h>
+#include <martello/base/logger_dir.h>
 #include <martello/train/internal/checkpoint_saver.h>
 #include <martello/train/internal/retention.h>
 
 #include <signal.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 namespace martello {
 namespace {
@@ -50,11 +54,18 @@ void warn_of_room(const std::string& dir, int64_t bytes) {
                  (2 * bytes) >> 20, " MiB. Saving may fail.");
 }
 
+std::string best_path(const std::string& dir, const std::string& tag) { return str(dir, "/", tag, ".safetensors"); }
+
+void copy_and_sync(const std::string& from, const std::string& to) {
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+  AppendFile(to).sync();
+}
+
 // A second name of the same bytes, or a copy where the file system has no second names.
 void make_best(const std::string& path, const std::string& best) {
   const std::string part = best + ".part";
   try {
-    if (::link(path.c_str(), part.c_str()) != 0) fs::copy_file(path, part, fs::copy_options::overwrite_existing);
+    if (::link(path.c_str(), part.c_str()) != 0) copy_and_sync(path, part);
     fs::rename(part, best);
   } catch (...) {
     ::unlink(part.c_str());
@@ -62,11 +73,61 @@ void make_best(const std::string& path, const std::string& best) {
   }
 }
 
-void delete_superfluous(const CommitPoint::Directory& directory, const std::string& run) {
+double seconds_since_1970() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double newest_time(const std::string& dir) {
+  double time = 0;
+  for (const CheckpointFile& file : list_checkpoints(dir))
+    if (file.info) time = std::max(time, file.info->saved_at);
+  return time;
+}
+
+const BestTag* find_tag(const CheckpointInfo& info, const std::string& name) {
+  const auto found = std::find_if(info.best.begin(), info.best.end(), [&](const BestTag& t) { return t.name == name; });
+  return found == info.best.end() ? nullptr : &*found;
+}
+
+// The one that was the best of the run when `resumed` was saved.
+std::optional<CheckpointInfo> best_until(const CheckpointInfo& resumed, const std::string& dir,
+                                         const std::string& tag) {
+  for (const CheckpointFile& file : list_checkpoints(dir)) {
+    if (!file.info || file.info->run != resumed.run || file.info->saved_at > resumed.saved_at) continue;
+    if (const BestTag* found = find_tag(*file.info, tag); found && found->is_best) return file.info;
+  }
+  return std::nullopt;
+}
+
+// Whether the file that is called the best one is of this run and as good as `best`.
+bool is_named(const CheckpointInfo& best, const std::string& path, const std::string& tag) try {
+  const CheckpointInfo named = read_checkpoint_info(path);
+  const BestTag *has = find_tag(named, tag), *wanted = find_tag(best, tag);
+  return named.run == best.run && has && (wanted->is_max ? has->value >= wanted->value : has->value <= wanted->value);
+} catch (const Error&) {
+  return false;
+}
+
+void name_again(const CheckpointInfo& resumed, const BestTagger& tagger) try {
+  const auto best = best_until(resumed, tagger.dir, tagger.name);
+  const std::string path = best_path(tagger.dir, tagger.name);
+  if (!best || is_named(*best, path, tagger.name)) return;
+  verify_checkpoint(best->path);
+  make_best(best->path, path);
+  sync_directory(tagger.dir);
+  logger::info("[checkpoints] '", path, "' is '", best->path, "': a run that was ended had not named it yet.");
+} catch (const std::exception& e) {
+  logger::warn("[checkpoints] the best one cannot be named: ", e.what());
+}
+
+void delete_superfluous(const CommitPoint::Directory& directory, const std::string& run, const std::string& written) {
   std::vector<CheckpointInfo> ours;
   for (const CheckpointFile& file : list_checkpoints(directory.path))
     if (file.info && file.info->run == run) ours.push_back(*file.info);
   for (const std::string& path : superfluous(std::move(ours), directory.keep)) {
+    if (path == written) continue;
     std::error_code failure;
     fs::remove(path, failure);
     if (failure) logger::warn("[checkpoints] cannot delete '", path, "': ", failure.message(), ".");
@@ -85,16 +146,60 @@ std::thread without_signals(std::function<void()> body) {
 
 }  // namespace
 
+namespace {
+
+struct Claimed {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+// Never destroyed: a static trainer may still hold some.
+Claimed& claimed() {
+  static Claimed& claimed = *new Claimed;
+  return claimed;
+}
+
+}  // namespace
+
+SaverClaim::SaverClaim(const std::string& dir) : path_(fs::canonical(dir).string()) {
+  const std::lock_guard lock(claimed().mutex);
+  if (!claimed().paths.insert(path_).second)
+    throw FailedPrecondition(str("[directory '", dir,
+                                 "'] is in use by another trainer of this process. Two runs would ",
+                                 "overwrite each other's files: choose another directory."));
+}
+
+SaverClaim::~SaverClaim() {
+  if (path_.empty()) return;
+  const std::lock_guard lock(claimed().mutex);
+  claimed().paths.erase(path_);
+}
+
 CheckpointSaver::~CheckpointSaver() {
   if (thread_.joinable()) thread_.join();
 }
 
 void CheckpointSaver::open(const std::vector<CommitPoint::Directory>& directories, int64_t bytes) {
+  // This process may have been forked off since it was set.
+  if (const auto dir = logger::find_logger_dir()) logger_dir_.emplace(*dir);
   for (const auto& d : directories) {
-    directories_.push_back({d, DirectoryLock(d.path)});
+    directories_.push_back({d, DirectoryLock(d.path), SaverClaim(d.path)});
     remove_leftovers(d.path);
     warn_of_room(d.path, bytes);
+    opened_at_ = std::max(opened_at_, newest_time(d.path));
   }
+  last_time_ = opened_at_;
+}
+
+void CheckpointSaver::go_on(const CheckpointInfo& resumed, const std::vector<BestTagger>& taggers) {
+  resumed_at_ = resumed.saved_at;
+  last_time_ = opened_at_ = std::max(opened_at_, resumed_at_);
+  for (const BestTagger& t : taggers) name_again(resumed, t);
+}
+
+double CheckpointSaver::next_time() const {
+  constexpr double kLeast = 1e-6;  // several times what doubles can tell apart there
+  return std::max(seconds_since_1970(), last_time_ + kLeast);
 }
 
 void CheckpointSaver::start(Checkpoint checkpoint, const std::vector<std::string>& dirs) {
@@ -104,15 +209,21 @@ void CheckpointSaver::start(Checkpoint checkpoint, const std::vector<std::string
   for (const Held& h : directories_)
     if (std::find(dirs.begin(), dirs.end(), h.directory.path) != dirs.end()) targets_.push_back(h.directory);
   checkpoint_ = std::move(checkpoint);
+  last_time_ = std::max(last_time_, checkpoint_.info.saved_at);
+  has_tags_ = !checkpoint_.info.best.empty();
+  is_needed_ = has_tags_;
+  for (const auto& t : targets_)
+    is_needed_ |= t.path != directories_[0].directory.path || stays_for_good(checkpoint_.info, t.keep);
   failure_.clear();
   is_cancelled_ = false;
   thread_ = without_signals([this] { write_all(); });
 }
 
 void CheckpointSaver::write_all() {
+  const CheckpointInfo info = checkpoint_.info;
   for (const auto& target : targets_) {
     try {
-      write_to(target);
+      write_to(target, info);
     } catch (const Cancelled& e) {
       logger::info(e.what());
     } catch (const std::exception& e) {
@@ -121,17 +232,54 @@ void CheckpointSaver::write_all() {
   }
 }
 
-void CheckpointSaver::write_to(const CommitPoint::Directory& directory) {
-  const std::string path = path_of(directory.path, "model", checkpoint_.info.global_step);
+void CheckpointSaver::write_to(const CommitPoint::Directory& directory, CheckpointInfo info) {
+  const std::string path = path_of(directory.path, "model", info.global_step);
+  std::erase_if(info.best, [&](const BestTag& t) { return t.dir != directory.path; });
+  const std::vector<BestTag> tags = info.best;
+  inherit(info, path);
+  checkpoint_.info = std::move(info);
+  const size_t num_lost = lost_.size();
+  lost_.insert(lost_.end(), tags.begin(), tags.end());
   write_checkpoint(path, checkpoint_, [&] {
     if (is_cancelled_) throw Cancelled(str("[checkpoints] '", path, "' is given up for a newer one."));
   });
   verify_checkpoint(path);
-  for (const BestTag& tag : checkpoint_.info.best)
-    if (tag.is_best) make_best(path, str(directory.path, "/", tag.name, ".safetensors"));
-  if (!checkpoint_.info.best.empty()) sync_directory(directory.path);
+  lost_.resize(num_lost);
+  for (const BestTag& tag : tags)
+    if (tag.is_best) unnamed_[{directory.path, tag.name}] = path;
+  name_best(directory);
   logger::info("[checkpoints] saved '", path, "'.");
-  delete_superfluous(directory, checkpoint_.info.run);
+  delete_superfluous(directory, checkpoint_.info.run, path);
+}
+
+// Not of another end of this run, which was given up when it was resumed from an older checkpoint.
+bool CheckpointSaver::is_of_this_branch(const CheckpointInfo& info) const {
+  return info.run == checkpoint_.info.run && (info.saved_at == resumed_at_ || info.saved_at > opened_at_);
+}
+
+// A position between two epochs has the step, and so the name, of the end of the first one: for what that was kept
+// this is kept.
+void CheckpointSaver::inherit(CheckpointInfo& info, const std::string& path) const try {
+  if (!fs::exists(path)) return;
+  const CheckpointInfo old = read_checkpoint_info(path);
+  if (old.global_step != info.global_step || !is_of_this_branch(old)) return;
+  for (const BestTag& tag : old.best)
+    if (!find_tag(info, tag.name)) info.best.push_back(tag);
+  if (!epoch_ended_by(info)) info.replaced_end = epoch_ended_by(old);
+} catch (const Error&) {
+  return;  // what cannot be read is replaced
+}
+
+// Gives their names to best ones, also to those of earlier saves for which that failed.
+void CheckpointSaver::name_best(const CommitPoint::Directory& directory) {
+  bool is_changed = false;
+  for (auto i = unnamed_.begin(); i != unnamed_.end();) {
+    const auto& [key, path] = *i;
+    const bool is_here = key.first == directory.path;
+    if (is_here && fs::exists(path)) make_best(path, best_path(key.first, key.second)), is_changed = true;
+    i = is_here ? unnamed_.erase(i) : std::next(i);
+  }
+  if (is_changed) sync_directory(directory.path);
 }
 
 void CheckpointSaver::wait() {
@@ -143,7 +291,7 @@ void CheckpointSaver::wait() {
 }
 
 void CheckpointSaver::cancel() {
-  if (thread_.joinable() && checkpoint_.info.best.empty()) is_cancelled_ = true;
+  if (thread_.joinable() && !is_needed_) is_cancelled_ = true;
 }
 
 void CheckpointSaver::note_failure(const std::string& why) {
@@ -173,6 +321,7 @@ void CheckpointSaver::write_crash(const Checkpoint& checkpoint) {
 void CheckpointSaver::close() {
   wait();
   directories_.clear();
+  logger_dir_.reset();
 }
 
 }  // namespace martello

@@ -108,6 +108,19 @@ TEST_F(CheckpointTest, other_files_are_refused_with_the_reason) {
   EXPECT_THROW(read_checkpoint(path(5)), NotFound);
 }
 
+// They are sorted by these.
+TEST_F(CheckpointTest, numbers_that_cannot_be_compared_are_refused) {
+  const auto with = [&](const std::string& key, const std::string& value) {
+    auto metadata = SafetensorsFile(save(1)).metadata();
+    metadata[key] = value;
+    write_safetensors(path(1), {{"w", HostTensor(1.f)}}, metadata, {.checksums = true});
+    return list_checkpoints(dir_).at(0).why;
+  };
+  for (const char* time : {"nan", "inf", "-1", "1e300"}) EXPECT_CONTAINS(with("saved_at", time), "which is no time");
+  EXPECT_CONTAINS(with("best", "min-a=nan min 1 best"), "has a value that is no number");
+  EXPECT_EQ(with("best", "min-a=-inf min 1 best"), "") << "a statistic may be";
+}
+
 TEST_F(CheckpointTest, are_listed_the_newest_first) {
   save(1, 300), save(2, 100), save(3, 200);
   std::ofstream(path(4)) << "garbage";
@@ -144,6 +157,8 @@ TEST_F(CheckpointTest, a_damaged_one_is_left_out_loudly_and_never_all_of_them) {
 TEST_F(CheckpointTest, tells_whether_a_run_can_go_on) {
   EXPECT_FALSE(has_unfinished_run(dir_ + "/missing"));
   EXPECT_FALSE(has_unfinished_run(dir_));
+  std::ofstream(dir_ + "/log.log") << "killed before its first checkpoint";
+  EXPECT_TRUE(has_unfinished_run(dir_));
   save(1);
   EXPECT_FALSE(has_unfinished_run(dir_)) << "it was stopped";
   std::ofstream(path(2)) << "garbage";

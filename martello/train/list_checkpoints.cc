@@ -49,11 +49,12 @@ std::vector<CheckpointFile> list_checkpoints(const std::string& dir) {
   return files;
 }
 
-// A newest one that cannot be read may well be of such a run: it is looked into, not started over.
+// A newest one that cannot be read may well be of such a run: it is looked into, not started over. A run without any
+// was killed before its first.
 bool has_unfinished_run(const std::string& dir) {
   if (!fs::exists(dir)) return false;
   const std::vector<CheckpointFile> files = list_checkpoints(dir);
-  if (files.empty()) return false;
+  if (files.empty()) return fs::exists(dir + "/log.log");
   const auto& info = files.front().info;
   return !info || (!info->is_finished() && !info->is_stopped());
 }

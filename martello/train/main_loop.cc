@@ -23,6 +23,11 @@ TrainEnd failed_end(std::string message) {
   return {.reason = TrainEnd::failed, .message = std::move(message), .error = std::current_exception()};
 }
 
+void log_end(const TrainEnd& end) {
+  if (end.reason == TrainEnd::failed) logger::error("Training failed: ", end.message);
+  else logger::info("Training has ", end.str(), ".");
+}
+
 TrainEnd interrupted_end() {
   const int signal = interrupt_signal() != 0 ? interrupt_signal() : SIGTERM;  // a file asked for it
   return {.reason = TrainEnd::interrupted, .message = str("signal ", signal), .signal = signal};
@@ -96,8 +101,9 @@ TrainEnd Trainer::main_loop() {
     end = {.reason = TrainEnd::stopped, .message = stop.what()};
   } catch (const Interrupted& e) {  // a wait for data
     end = interrupt_signal() != 0 ? interrupted_end() : failed_end(e.what());
-  } catch (const WrongUse&) {
+  } catch (const WrongUse& e) {
     wrong_use = std::current_exception();
+    end = failed_end(e.what());
   } catch (Error& e) {
     e.add_context(where(t.loop));
     end = failed_end(e.what());
@@ -106,6 +112,7 @@ TrainEnd Trainer::main_loop() {
   } catch (...) {
     end = failed_end(foreign_message("something that is no std::exception was thrown", *t.group, t.loop));
   }
+  if (!wrong_use) log_end(end);  // whoever catches it says so
   finish(end);
   if (wrong_use) std::rethrow_exception(wrong_use);
   return end;
@@ -113,12 +120,11 @@ TrainEnd Trainer::main_loop() {
 
 void Trainer::finish(TrainEnd& end) {
   Impl& t = *impl_;
-  if (end.reason == TrainEnd::failed) logger::error("Training failed: ", end.message);
-  else logger::info("Training has ", end.str(), ".");
   try {
     t.save_at_end(end);
   } catch (const std::exception& e) {
-    end = failed_end(e.what());
+    if (end.reason == TrainEnd::failed) logger::error("The state at the error could not be saved: ", e.what());
+    else end = failed_end(e.what());
   }
   t.commit_point.cancel();
   const std::exception_ptr error = t.group->after_train();
@@ -152,8 +158,9 @@ bool Trainer::Impl::run_phase(Phase phase, size_t first) {
 
 void Trainer::Impl::commit(Phase phase, size_t next_callback) {
   position = LoopPosition{loop.epoch_num, steps_done, phase, next_callback};
+  position_step = loop.global_step;
   if (next_callback < group->list().size()) return;
-  if (commit_point.is_pending() && !flush_monitors()) return commit_point.cancel();
+  if (commit_point.is_pending() && !flush_monitors()) return commit_point.lose();
   commit_point.commit(*position);
 }
 

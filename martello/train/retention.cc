@@ -16,14 +16,9 @@ void keep_newest(const Infos& all, int64_t number, Paths& kept) {
   for (size_t i = all.size() - count; i < all.size(); ++i) kept.insert(all[i].path);
 }
 
-bool is_end_of_epoch(const CheckpointInfo& c) {
-  return c.position.phase == Phase::trigger_epoch && c.next_callback.empty();
-}
-
-void keep_epochs(const Infos& all, int64_t every, Paths& kept) {
-  if (every == 0) return;
-  for (const CheckpointInfo& c : all)
-    if (is_end_of_epoch(c) && c.position.epoch_num % every == 0) kept.insert(c.path);
+bool is_kept_for_its_epoch(const CheckpointInfo& c, int64_t every) {
+  const auto epoch = epoch_ended_by(c);
+  return every > 0 && epoch && *epoch % every == 0;
 }
 
 // The first one of each stretch of time: it was kept in all earlier decisions as well.
@@ -57,12 +52,22 @@ void keep_best(const Infos& all, Paths& kept) {
 
 }  // namespace
 
+std::optional<int64_t> epoch_ended_by(const CheckpointInfo& c) {
+  if (c.position.phase == Phase::trigger_epoch && c.next_callback.empty()) return c.position.epoch_num;
+  return c.replaced_end;
+}
+
+bool stays_for_good(const CheckpointInfo& c, const Retention& keep) {
+  return keep.newest == 0 || is_kept_for_its_epoch(c, keep.every_epochs);
+}
+
 std::vector<std::string> superfluous(std::vector<CheckpointInfo> all, const Retention& keep) {
   if (keep.newest == 0) return {};
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.saved_at < b.saved_at; });
   Paths kept;
   keep_newest(all, keep.newest, kept);
-  keep_epochs(all, keep.every_epochs, kept);
+  for (const CheckpointInfo& c : all)
+    if (is_kept_for_its_epoch(c, keep.every_epochs)) kept.insert(c.path);
   keep_minutes(all, keep.every_minutes, kept);
   keep_best(all, kept);
   std::vector<std::string> paths;

@@ -8,7 +8,6 @@
 #include <martello/train/internal/callback_keys.h>
 #include <martello/train/internal/trainer_impl.h>
 
-#include <time.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -18,12 +17,6 @@ namespace {
 
 constexpr double kLookEvery = 0.5;  // seconds
 
-double seconds_since_1970() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 std::vector<NamedTensor> values_of(const std::vector<Variable>& variables, Session& session) {
   std::vector<NamedTensor> values;
   values.reserve(variables.size());
@@ -31,11 +24,11 @@ std::vector<NamedTensor> values_of(const std::vector<Variable>& variables, Sessi
   return values;
 }
 
-std::string callback_states(const CallbackList& callbacks, std::vector<std::string> requested) {
+std::string callback_states(const CallbackList& callbacks, CommitPoint& pending) {
   State s;
   std::vector<std::string> keys = callback_keys(callbacks);
   s("callbacks", keys);
-  s("requested", requested);
+  pending.state(s);
   for (size_t i = 0; i < keys.size(); ++i) s(keys[i], *callbacks[i]);
   return s.bytes();
 }
@@ -53,11 +46,11 @@ Checkpoint Trainer::Impl::capture(const LoopPosition& at, std::string end, std::
                         .next_callback = at.next_callback < keys.size() ? keys[at.next_callback] : "",
                         .end = std::move(end),
                         .run = run,
-                        .saved_at = seconds_since_1970(),
+                        .saved_at = saver.next_time(),
                         .best = std::move(best)}};
   c.variables = values_of(graph.collections().get(kGlobalVariables), *session);
   c.local_variables = values_of(graph.collections().get(kLocalVariables), *session);
-  c.state = callback_states(group->list(), commit_point.pending_checkpoints());
+  c.state = callback_states(group->list(), commit_point);
   c.fingerprint = fingerprint;
   c.kernel_choices = session->kernel_choices().str();
   return c;
@@ -65,11 +58,11 @@ Checkpoint Trainer::Impl::capture(const LoopPosition& at, std::string end, std::
 
 void Trainer::Impl::save(const CommitPoint::Commit& commit) {
   const bool is_last = commit.position.phase == Phase::trigger_epoch && loop.is_last_epoch();
-  std::string end = is_last ? "finished" : "";
+  std::string end = is_last ? "finished" : told_end;
   if (group->stop_reason()) end = str("stopped: ", *group->stop_reason());
-  saver.wait();
-  report_failed_saves();
+  settle_saves();
   committed = commit.position;
+  is_end_told = !end.empty();
   saver.start(capture(commit.position, std::move(end), commit.best), commit.checkpoints);
 }
 
@@ -79,6 +72,12 @@ bool Trainer::Impl::flush_monitors() try {
 } catch (const FileError& e) {
   saver.note_failure(e.what());
   return false;
+}
+
+void Trainer::Impl::settle_saves() {
+  saver.wait();
+  for (const BestTag& tag : saver.take_lost()) commit_point.tell_lost(tag);
+  report_failed_saves();
 }
 
 // The next rows have it.
@@ -91,11 +90,11 @@ void Trainer::Impl::report_failed_saves() {
 bool Trainer::Impl::save_position() {
   if (!position || commit_point.directories().empty()) return true;
   if (committed == position) {
-    saver.wait();
+    settle_saves();
     if (!saver.has_last_failed()) return true;
   }
   saver.cancel();
-  saver.wait();
+  settle_saves();
   if (!flush_monitors()) return false;
   saver.start(capture(*position, ""), {commit_point.directories()[0].path});
   saver.wait();
@@ -107,18 +106,33 @@ void Trainer::Impl::save_crash(const std::string& why) {
   saver.write_crash(capture(*position, str("crash: ", why)));
 }
 
+// A StopTraining that is known came out of a hook: in before_run, before the step has changed anything.
+bool Trainer::Impl::is_in_a_step(const TrainEnd& end) const {
+  const bool is_thrown_by_step = end.reason == TrainEnd::stopped && !group->stop_reason() && !hooked->should_stop();
+  return !position || loop.global_step != position_step || is_thrown_by_step;
+}
+
+void Trainer::Impl::commit_end(const TrainEnd& end) {
+  const bool has_steps = position && position->phase != Phase::before_train;
+  const bool is_half = is_in_a_step(end);
+  if (has_steps && !commit_point.directories().empty() && (is_half || committed != position || !is_end_told))
+    commit_point.request_checkpoint(commit_point.directories()[0].path);
+  if (!commit_point.is_pending()) return;
+  told_end = end.reason == TrainEnd::finished ? "finished" : str("stopped: ", end.message);
+  commit(is_half ? Phase::after_run : position->phase, group->list().size());
+}
+
 // A step that failed half-way has left variables and data that belong to no step.
 void Trainer::Impl::save_at_end(TrainEnd& end) {
   const auto phase = group->failed_phase();
-  if (end.is_success() && commit_point.is_pending()) commit(Phase::after_run, group->list().size());
+  if (end.is_success() && !has_ended_before()) commit_end(end);
   if (end.reason == TrainEnd::interrupted && !save_position())
     end = {.reason = TrainEnd::failed,
            .message = str("interrupted by signal ", end.signal, ", and not saved: ", saver.last_failure())};
   if (end.reason == TrainEnd::failed && phase && *phase > Phase::before_train && *phase != Phase::before_run &&
       *phase != Phase::after_run)
     save_crash(end.message);
-  saver.wait();
-  report_failed_saves();
+  settle_saves();
 }
 
 void Trainer::Impl::look_for_files() {

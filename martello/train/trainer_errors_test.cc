@@ -11,6 +11,7 @@ namespace {
 
 using testing::error_of;
 using testing::Events;
+using testing::Log;
 using testing::RecordingCallback;
 
 struct Idle : Trainer {
@@ -61,12 +62,14 @@ TEST(TrainerErrors, a_trainer_is_trained_once) {
 
 TEST(TrainerErrors, no_train_op_is_thrown_and_after_train_still_runs) {
   const auto events = make<Events>();
+  Log log;
   Trainer trainer;
   const std::string text = error_of<FailedPrecondition>([&] {
     (void)trainer.train({.callbacks = {RecordingCallback("A", events)}, .steps_per_epoch = 1, .max_epoch = 1});
   });
   EXPECT_CONTAINS(text, "no train_op");
   EXPECT_EQ(events->back(), "A.after_train e1 s0 g0");
+  for (const std::string& line : log.lines) EXPECT_EQ(line.find("Training has finished"), std::string::npos);
 }
 
 TEST(TrainerErrors, no_config) {

@@ -60,6 +60,9 @@ void set_variables(Session& session, const std::vector<Variable>& variables, con
 void Trainer::Impl::find_resumed(const ResumeOptions& options) {
   saver.open(commit_point.directories(), bytes_of(graph));
   commit_point.set_checkpoint_writer([this](const CommitPoint::Commit& c) { save(c); });
+  commit_point.set_settler([this] {
+    if (saver.has_tags_on_the_way()) settle_saves();
+  });
   std::vector<std::string> dirs;
   for (const auto& d : commit_point.directories()) dirs.push_back(d.path);
   resumed = find_checkpoint(options.from, dirs);
@@ -68,6 +71,7 @@ void Trainer::Impl::find_resumed(const ResumeOptions& options) {
   if (!resumed) return;
   fingerprint = fingerprint_of(parts);
   compare_fingerprints(resumed->fingerprint, fingerprint, accepted, title(*resumed));
+  saver.go_on(resumed->info, commit_point.taggers());
   const CheckpointInfo& info = resumed->info;
   logger::info(title(*resumed), "goes on after ", info.position.phase, " of epoch ", info.position.epoch_num, ", step ",
                info.position.steps_done, ", global_step ", info.global_step, ".");
@@ -90,9 +94,8 @@ void Trainer::Impl::restore_variables() const {
 
 void Trainer::Impl::restore_callbacks() {
   State s = State::from_bytes(resumed->state);
-  std::vector<std::string> saved, requested;
+  std::vector<std::string> saved;
   s("callbacks", saved);
-  s("requested", requested);
   const auto keys = callback_keys(group->list());
   std::set<std::string> left(saved.begin(), saved.end());
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -108,10 +111,7 @@ void Trainer::Impl::restore_callbacks() {
     }
   }
   for (const std::string& key : left) logger::warn(title(*resumed), "its state of callback '", key, "' is not needed.");
-  commit_point.cancel();
-  for (const std::string& dir : requested)
-    for (const auto& d : commit_point.directories())
-      if (d.path == dir) commit_point.request_checkpoint(dir);
+  commit_point.state(s);
 }
 
 LoopPosition Trainer::Impl::resumed_position() const {
@@ -150,9 +150,12 @@ bool Trainer::Impl::start() {
   }
   restore();  // what before_train did once more leaves no trace
   committed = position = resumed_position();
+  position_step = resumed->info.global_step;
+  is_end_told = true;  // nothing was trained since
   loop.epoch_num = position->epoch_num;
   steps_done = position->steps_done;
   loop.local_step = (steps_done == 0 && resumed->info.global_step > 0 ? loop.steps_per_epoch : steps_done) - 1;
+  resumed = Checkpoint{.info = resumed->info};
   return !is_ending();
 }
 

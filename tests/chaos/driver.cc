@@ -28,7 +28,6 @@ pid_t start(const Start& how) {
   if (how.most_file_bytes >= 0) {
     const rlimit limit = {static_cast<rlim_t>(how.most_file_bytes), RLIM_INFINITY};
     setrlimit(RLIMIT_FSIZE, &limit);
-    signal(SIGXFSZ, SIG_IGN);
   }
   std::vector<char*> words = {const_cast<char*>(CHAOS_TRAIN), const_cast<char*>(how.dir.c_str())};
   for (const std::string& w : how.words) words.push_back(const_cast<char*>(w.c_str()));

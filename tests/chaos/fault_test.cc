@@ -62,6 +62,20 @@ void expect_goes_on(const Folder& folder) {
   EXPECT_TRUE(folder.list(".part").empty());
 }
 
+// The step of the model that is called the best.
+int64_t best_step(const Folder& folder) {
+  return martello::read_checkpoint_info(folder.path() + "/min-validation_cost.safetensors").global_step;
+}
+
+int64_t undisturbed_best_step() {
+  static const int64_t step = [] {
+    const Folder folder;
+    EXPECT_EQ(run({folder.path(), kWords}), 0) << folder.log();
+    return best_step(folder);
+  }();
+  return step;
+}
+
 // Every so manieth of all calls, beginning with another one for each kind of fault.
 template <class F>
 void for_calls(int offset, F&& f) {
@@ -81,6 +95,7 @@ TEST(Chaos, killed_at_the_points_of_a_save) {
       ASSERT_TRUE(code == -SIGKILL || code == 0) << code << folder.log();
       expect_newest_loads(folder);
       expect_goes_on(folder);
+      EXPECT_EQ(best_step(folder), undisturbed_best_step());
     });
 }
 
@@ -145,9 +160,13 @@ TEST(Chaos, a_second_run_in_the_directory_is_refused) {
   const Folder folder;
   const pid_t first = start({folder.path(), {"epochs=2", "steps=4", "slow_ms=200"}});
   for (int i = 0; i < 100 && folder.log().find("Start epoch") == std::string::npos; ++i) usleep(20000);
-  EXPECT_EQ(run({folder.path(), kWords}), 1);
+  EXPECT_EQ(run({folder.path(), kWords}), 2) << "set_logger_dir() throws";
   EXPECT_NE(folder.log().find("is in use by process " + std::to_string(first)), std::string::npos) << folder.log();
   EXPECT_EQ(wait_for(first), 0);
+  int logs = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    logs += entry.path().filename().string().starts_with("log.log");
+  EXPECT_EQ(logs, 1) << "the log of the first is where it was";
 }
 
 }  // namespace

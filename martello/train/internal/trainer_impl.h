@@ -76,10 +76,15 @@ struct Trainer::Impl {
   // At an interruption: where the run is. False when it could not be written.
   bool save_position();
   void save_crash(const std::string& why);
-  // What is to be written now that training is over: requests, the position of an interruption, the state at an error.
+  // What is to be written now that training is over: its end, the position of an interruption, the state at an error.
   void save_at_end(TrainEnd& end);
+  // A checkpoint that says how the run has ended, unless the last one does; and what is requested.
+  void commit_end(const TrainEnd& end);
+  // Whether variables are further than `position`, in a step that was not finished.
+  bool is_in_a_step(const TrainEnd& end) const;
   bool has_ended_before() const;  // the run that is resumed was stopped for good
   bool flush_monitors();          // false: it failed, which counts as a failed save
+  void settle_saves();            // waits for the one on its way, and tells whom it concerns what has become of it
   void report_failed_saves();
   void look_for_files();  // `stop` and `save` in the directory of checkpoints
   bool is_ending() const { return group->stop_reason() || is_interrupted(); }
@@ -103,10 +108,13 @@ struct Trainer::Impl {
   Fetches train_fetches;  // of train_op, made once
 
   CheckpointSaver saver;
-  std::optional<Checkpoint> resumed;
+  std::optional<Checkpoint> resumed;      // once training has begun only what it says of itself
   bool is_resumed_by_itself = false;      // "auto", not the path of a checkpoint
   std::optional<LoopPosition> position;   // after the last phase or step; none in before_train
+  int64_t position_step = 0;              // global_step there
   std::optional<LoopPosition> committed;  // of the last checkpoint
+  bool is_end_told = false;               // by that checkpoint
+  std::string told_end;                   // by the next one, when training is over
   FingerprintParts parts;
   Fingerprint fingerprint;
   std::string run;  // its name, in checkpoints
