@@ -2,7 +2,10 @@
 // images, always of the same noise, to train_log/gan/samples-*.png. Clothes can be told apart after a few epochs, of
 // less than half a minute each on two cores.
 //
-//   ./dev run gan [--separate] [EPOCHS] [STEPS_PER_EPOCH]
+//   ./dev run gan [--separate] [--resume auto|none|CHECKPOINT] [EPOCHS] [STEPS_PER_EPOCH]
+//
+// Ctrl-C saves and ends; started again, it goes on where it was, bit for bit. A run that has finished is left alone and
+// a new one begins.
 //
 // GANTrainer updates generator and discriminator on the same images; with --separate each learns in a run and on images
 // of its own (SeparateGANTrainer). Data: Debian's package dataset-fashion-mnist.
@@ -112,28 +115,40 @@ class SampleGrid : public mt::Callback {
 
 struct Arguments {
   bool separate = false;
+  std::string resume = "auto";
   int64_t epochs = 10, steps = 0;
 };
 
 Arguments parse(const std::vector<std::string>& words) {
   Arguments a;
   std::vector<int64_t> numbers;
-  for (const std::string& word : words) {
-    if (word == "--separate") a.separate = true;
-    else numbers.push_back(std::atoll(word.c_str()));
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--separate") a.separate = true;
+    else if (words[i] == "--resume" && i + 1 < words.size()) a.resume = words[++i];
+    else numbers.push_back(std::atoll(words[i].c_str()));
   }
   if (!numbers.empty()) a.epochs = numbers[0];
   if (numbers.size() > 1) a.steps = numbers[1];
   return a;
 }
 
+// The files of a run that goes on are kept; what becomes of others MARTELLO_OLD_RUN says, or whoever sits at the
+// terminal.
+void set_log_dir(const std::string& dir, const std::string& resume) {
+  const bool goes_on = resume == "auto" ? mt::has_unfinished_run(dir) : resume != "none";
+  mt::logger::set_logger_dir(dir, goes_on ? mt::logger::OldRun::keep : mt::logger::OldRun::ask);
+}
+
 mt::TrainEnd train(const Arguments& a) {
-  mt::logger::auto_set_dir();
+  set_log_dir("train_log/gan", a.resume);
   const mt::DataFlowRef images = mt::data::fashion_mnist().train.shuffle().select({0}).batch(kBatch);
   const int64_t steps = a.steps > 0 ? a.steps : images.size().value();
   mt::Ref<mt::InputSource> input = mt::QueueInput(images);
-  const mt::TrainOptions options{
-      .callbacks = {SampleGrid()}, .steps_per_epoch = steps, .max_epoch = a.epochs, .handle_signals = true};
+  const mt::TrainOptions options{.callbacks = {mt::ModelSaver(), SampleGrid()},
+                                 .steps_per_epoch = steps,
+                                 .max_epoch = a.epochs,
+                                 .resume = {.from = a.resume},
+                                 .handle_signals = true};
   if (a.separate) return mt::SeparateGANTrainer(input, DCGAN(true)).train_with_defaults(options);
   return mt::GANTrainer(input, DCGAN(false)).train_with_defaults(options);
 }
