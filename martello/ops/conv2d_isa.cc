@@ -1,4 +1,4 @@
-#include <martello/kernel/cpu/vec_isa.h>
+#include <martello/ops/internal/best_lanes_isa.h>
 #include <martello/ops/internal/winograd_loops.h>
 
 // Note [Winograd]: y = A^T [(G w G^T) * (B^T x B)] A over the points 0, a, -a, b, -b and infinity, where * multiplies
@@ -185,6 +185,32 @@ void points_to_pixels(const WinogradImages& s, const WinogradTiles& tiles, const
   (addend ? join_tiles<true> : join_tiles<false>)(s, tiles, bias, addend, relu, y);
 }
 
+// In the order in which max_pool looks at the pixels of a window.
+void points_to_largest(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, bool relu, float* y) {
+  const int64_t height = s.height / 2, width = s.width / 2;
+  for (int64_t t = tiles.first; t < tiles.last; ++t) {
+    const TilePlace at(s, t);
+    const int64_t row = at.row / 2, column = at.column / 2, rows = height - row, columns = width - column;
+    const float* in = tiles.planes + (t - tiles.first) * s.channels;
+    float* out = y + ((at.image * height + row) * width + column) * s.channels;
+    for_vectors(s.channels, [&](int64_t c, auto lanes) {
+      const V shift = bias ? load(bias + c, lanes) : V(0);
+      BestLanes<float, Largest<float>> best[2][2];
+      transform<JoinResult>([&](int i, int j) { return load(in + (i * 6 + j) * tiles.plane + c, lanes); },
+                            [&](int i, int j, V v) {
+                              if (bias) v = v + shift;
+                              if (relu) v = max(v, V(0));
+                              auto& window = best[i / 2][j / 2];
+                              if (i % 2 == 0 && j % 2 == 0) window = {v, same_bits<float>(0)};
+                              else window.meet(v, same_bits<float>(0));  // nobody asks where
+                            });
+      for (int i = 0; i < 2 && i < rows; ++i)
+        for (int j = 0; j < 2 && j < columns; ++j)
+          store(out + (i * width + j) * s.channels + c, best[i][j].value, lanes);
+    });
+  }
+}
+
 void split_kernel(const WinogradKernel& k, int64_t row, bool rotated, const float* taps, float* points) {
   const int64_t tap = k.rows * k.columns;
   for (int64_t first = 0; first < k.columns; first += k.panel) {
@@ -212,7 +238,11 @@ void join_kernel(const WinogradKernel& k, int64_t row, const float* points, floa
 
 }  // namespace
 
-extern const WinogradLoops winograd_loops = {pixels_to_points<SplitData>, pixels_to_points<SpreadGradient>,
-                                             points_to_pixels, split_kernel, join_kernel};
+extern const WinogradLoops winograd_loops = {pixels_to_points<SplitData>,
+                                             pixels_to_points<SpreadGradient>,
+                                             points_to_pixels,
+                                             points_to_largest,
+                                             split_kernel,
+                                             join_kernel};
 
 }  // namespace martello::cpu::MARTELLO_ISA

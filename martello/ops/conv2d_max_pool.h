@@ -21,7 +21,8 @@ struct ConvPoolAttrs {
 
 // max_pool(activation(conv2d(x, kernel) + bias)) without its index: the same bits as those ops, but what is between
 // them is never written. The fuse pass makes it where our loops gain by it; they have no other convolutions (f32,
-// channels last, few numbers under a window, one group). `inputs`: x, kernel and, if wanted, bias.
+// channels last, one group; few numbers under a window, or 3x3 and pooled by 2x2). `inputs`: x, kernel and, if wanted,
+// bias.
 Tensor conv2d_max_pool(const std::vector<Operand>& inputs, ConvPoolAttrs attrs = {}, Name name = "conv2d_max_pool");
 extern const OpDef op_conv2d_max_pool;
 

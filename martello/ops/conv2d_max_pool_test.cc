@@ -52,7 +52,12 @@ OP_TEST(conv2d_max_pool, row("as in a convnet", {3, 28, 28, 1}, {3, 3, 1, 32}, {
         row("dilation and uneven padding", {1, 9, 8, 2}, {3, 3, 2, 3},
             {.conv = {.padding = {1, 0, 0, 4}, .dilation = {2, 3}}, .pool = {.size = 2, .padding = {1, 0, 0, 1}}}),
         row("one window", {2, 6, 5, 3}, {3, 3, 3, 20}, {.activation = kRelu, .pool = {.size = {6, 5}}}),
-        row("one pixel", {1, 1, 1, 1}, {1, 1, 1, 1}, {.pool = {.size = 1}}));
+        row("one pixel", {1, 1, 1, 1}, {1, 1, 1, 1}, {.pool = {.size = 1}}),
+        row("tiles", {2, 14, 14, 32}, {3, 3, 32, 32}, {.activation = kRelu}),
+        row("tiles over the edges", {3, 11, 9, 17}, {3, 3, 17, 35}, {}, false),
+        row("tiles without padding", {1, 13, 16, 16}, {3, 3, 16, 20}, {.conv = {.padding = Pad::valid}}),
+        row("tiles of a large kernel", {1, 9, 10, 96}, {3, 3, 96, 80}, {.activation = kRelu}),
+        row("less than a tile", {5, 3, 2, 12}, {3, 3, 12, 5}, {}));
 
 OP_REFUSES(conv2d_max_pool, windows_that_fit_nowhere,
            [] {
@@ -63,9 +68,9 @@ OP_REFUSES(conv2d_max_pool, windows_that_fit_nowhere,
 
 // Only passes make it, and only where there are loops.
 TEST(conv2d_max_pool, says_what_it_has_no_loops_for) {
-  const HostTensors wide = {randn({1, 8, 8, 16}).cast(f32), randn({3, 3, 16, 8}).cast(f32)};
+  const HostTensors wide = {randn({1, 8, 8, 16}).cast(f32), randn({3, 2, 16, 8}).cast(f32)};
   const std::string error = error_of([&] { run_kernel(op_conv2d_max_pool, wide, Attrs(ConvPoolAttrs{})); });
-  for (const char* part : {"[1, 8, 8, 16]", "[3, 3, 16, 8]", "max_pool()"})
+  for (const char* part : {"[1, 8, 8, 16]", "[3, 2, 16, 8]", "max_pool()"})
     EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, error);
 }
 

@@ -15,8 +15,9 @@ using cpu::WinogradTiles;
 // comes before and after the 36 products of tiles and kernel.
 class WinogradForward {
  public:
-  WinogradForward(const ConvProblem& p, const ConvTask& task)
-      : task_(task), is_grad_(task.direction == ConvDirection::grad_input) {
+  // `is_pooled`: of y only the largest of each 2x2 pixels are wanted.
+  WinogradForward(const ConvProblem& p, const ConvTask& task, bool is_pooled)
+      : task_(task), is_grad_(task.direction == ConvDirection::grad_input), is_pooled_(is_pooled) {
     x_ = images_of(p.axes, is_grad_, is_grad_ ? p.out_channels : p.in_channels);
     y_ = images_of(p.axes, !is_grad_, is_grad_ ? p.in_channels : p.out_channels);
     const int64_t top = p.axes[0].before, left = p.axes[1].before;
@@ -69,11 +70,13 @@ class WinogradForward {
   void join(const KernelRun& run, const WinogradTiles& tiles) const {
     const float* bias = task_.has_bias ? run.in<float>(2).data() : nullptr;
     const float* addend = task_.has_addend ? run.in<float>(task_.addend()).data() : nullptr;
-    winograd_loops().join(y_, tiles, bias, addend, task_.relu, run.out<float>(0).data());
+    float* y = run.out<float>(0).data();
+    if (is_pooled_) winograd_loops().join_pooled(y_, tiles, bias, task_.relu, y);
+    else winograd_loops().join(y_, tiles, bias, addend, task_.relu, y);
   }
 
   ConvTask task_;
-  bool is_grad_;
+  bool is_grad_, is_pooled_;
   WinogradImages x_ = {}, y_ = {};
   WinogradKernel kernel_ = {};
   int64_t tiles_ = 0, block_ = 0;
@@ -215,6 +218,12 @@ Kernel blocks_kernel(const WinogradBlocks& blocks) {
   return Kernel::with_bind(bind).scratch(blocks.scratch_bytes()).implementation(kWinogradName);
 }
 
+Kernel forward_kernel(const KernelPlan& plan, const WinogradForward& problem) {
+  constexpr int64_t kSmallKernel = 768 << 10;
+  if (problem.kernel_bytes() > kSmallKernel) return blocks_kernel(WinogradBlocks(plan, problem));
+  return winograd_kernel_of(WinogradStrips(problem, plan.threads));
+}
+
 }  // namespace
 
 bool is_for_winograd(const ConvProblem& p) {
@@ -240,10 +249,18 @@ bool is_winograd_faster(const ConvProblem& p, ConvDirection) {
 
 Kernel winograd_kernel(const KernelPlan& plan, const ConvProblem& p, const ConvTask& task) {
   if (task.direction == ConvDirection::grad_kernel) return winograd_kernel_gradient(p, plan.threads);
-  constexpr int64_t kSmallKernel = 768 << 10;
-  const WinogradForward problem(p, task);
-  if (problem.kernel_bytes() > kSmallKernel) return blocks_kernel(WinogradBlocks(plan, problem));
-  return winograd_kernel_of(WinogradStrips(problem, plan.threads));
+  return forward_kernel(plan, WinogradForward(p, task, false));
+}
+
+bool are_of_tiles(const PoolAxes& windows) {
+  const auto fits = [](const WindowAxis& a) {
+    return a.window == 2 && a.stride == 2 && a.before == 0 && 2 * a.out <= a.in;
+  };
+  return fits(windows.h) && fits(windows.w);
+}
+
+Kernel winograd_pool_kernel(const KernelPlan& plan, const ConvProblem& p, const ConvTask& task) {
+  return forward_kernel(plan, WinogradForward(p, task, true));
 }
 
 }  // namespace martello::internal

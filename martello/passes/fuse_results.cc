@@ -8,8 +8,8 @@
 #include <martello/ops/batch_norm.h>
 #include <martello/ops/cast.h>
 #include <martello/ops/conv2d_max_pool.h>
-#include <martello/ops/internal/conv_direct.h>
 #include <martello/ops/internal/conv_library.h>
+#include <martello/ops/internal/conv_pool.h>
 #include <martello/passes/internal/fuse.h>
 #include <martello/passes/internal/node_plan.h>
 
@@ -79,14 +79,17 @@ bool fuse_relu(PlanGraph& plan) {
 namespace {
 
 // Whether our loops compute this convolution, so that they may pool its result as well.
-bool is_direct(const OpNode& conv, int threads) {
+bool has_pooling_loops(const OpNode& conv, const PoolAttrs& windows, int threads) {
   const auto& attrs = conv.attrs.get<ConvOpAttrs>();
-  if (!NodePlan::is_known(conv) || attrs.packing.is_packed()) return false;
+  if (!NodePlan::is_known(conv) || attrs.packing.is_packed() || windows.data_format != attrs.conv.data_format)
+    return false;
   constexpr auto kForward = ConvDirection::forward;
   const NodePlan known(conv, threads);
   if (conv2d_task(known.in(), attrs.activation).has_addend) return false;
-  return is_for_direct(conv_problem(kForward, conv.where(), known.in(), known.out(), attrs), kForward) &&
-         chosen_convolution(known.kernel_plan(), kForward) == kDirectName;
+  const ConvProblem problem = conv_problem(kForward, conv.where(), known.in(), known.out(), attrs);
+  const char* loops =
+      find_pooling_loops(problem, pool_axes(conv.where(), windows, problem.axes[0].out, problem.axes[1].out));
+  return loops && chosen_convolution(known.kernel_plan(), kForward) == loops;
 }
 
 // Windows that share rows would have them computed again.
@@ -104,10 +107,10 @@ bool fuse_pool(PlanGraph& plan) {
   bool changed = false;
   for (OpNode* node : context.order()) {
     OpNode* pool = node->def == &op_conv2d ? context.find_follower(*node, op_max_pool) : nullptr;
-    if (!pool || reads_index(context, *pool) || !is_direct(*node, plan.threads)) continue;
+    if (!pool || reads_index(context, *pool)) continue;
     const auto& conv = node->attrs.get<ConvOpAttrs>();
     const auto& windows = pool->attrs.get<PoolAttrs>();
-    if (windows.data_format != conv.conv.data_format || shares_rows(windows)) continue;
+    if (shares_rows(windows) || !has_pooling_loops(*node, windows, plan.threads)) continue;
     node->attrs = Attrs(ConvPoolAttrs{conv.conv, conv.activation, windows});
     node->def = &op_conv2d_max_pool;
     plan.impl().infer(*node);

@@ -1,4 +1,5 @@
 #include <martello/graph/kernel_choice.h>
+#include <martello/kernel/cpu/isa.h>
 #include <martello/passes/internal/fuse.h>
 #include <martello/passes/internal/pass_test.h>
 
@@ -230,9 +231,22 @@ TEST(fuse_pool, leaves_convolutions_to_the_library_that_are_faster_there) {
   expect_kept(internal::fuse_pool, R"(
     %x = placeholder() {shape=[4, 12, 12, 16]}
     %w = placeholder() {shape=[3, 3, 16, 16]}
-    %y = conv2d(%x, %w)
+    %y = conv2d(%x, %w) {stride_h=2, stride_w=2}
     %p = max_pool(%y))",
               {"p"});
+}
+
+// Winograd's tiles have four windows of 2x2.
+TEST(fuse_pool, pools_tiles) {
+  if (cpu::host_isa() == cpu::Isa::v2) GTEST_SKIP() << "the library convolves at this level";
+  const std::string images = R"(
+    %x = placeholder() {shape=[4, 13, 12, 16]}
+    %w = placeholder() {shape=[3, 3, 16, 16]}
+)";
+  expect_after(internal::fuse_pool, images + "%y = conv2d(%x, %w)  %p = max_pool(%y)  %z = negative(%p)", {"z"},
+               images + "%y = conv2d_max_pool(%x, %w)  %z = negative(%y)");
+  for (const char* windows : {"{padding=same}", "{size_h=3, stride_h=3}", "{stride_w=4}", "{pad_left=1}"})
+    expect_kept(internal::fuse_pool, images + "%y = conv2d(%x, %w)  %p = max_pool(%y) " + windows, {"p"});
 }
 
 }  // namespace

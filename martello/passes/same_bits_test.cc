@@ -26,6 +26,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -228,6 +229,29 @@ TEST(same_bits, of_pooled_convolutions) {
       EXPECT_NE(plan_text(plan).find("conv2d_max_pool"), std::string::npos) << text;
       expect_same_bits(fuse, text, feeds);
     }
+}
+
+// The same of Winograd's tiles, with NaN and infinities among the pixels.
+TEST(same_bits, of_pooled_tiles) {
+  if (cpu::host_isa() == cpu::Isa::v2) GTEST_SKIP() << "the library convolves at this level";
+  HostTensor x = random_tensor({3, 29, 30, 17}, 1);
+  x.set(1000, std::numeric_limits<double>::quiet_NaN());
+  x.set(20000, std::numeric_limits<double>::infinity());
+  const std::map<std::string, HostTensor> feeds = {
+      {"x", x}, {"w", random_tensor({3, 3, 17, 35}, 2)}, {"b", random_tensor({35}, 4)}};
+  const std::string in = R"(
+    %x = placeholder() {shape=[3, 29, 30, 17]}
+    %w = placeholder() {shape=[3, 3, 17, 35]}
+    %b = placeholder() {shape=[35]}
+  )";
+  for (const char* conv : {"%r = conv2d(%x, %w)", "%p = conv2d(%x, %w)  %s = add(%p, %b)  %r = relu(%s)",
+                           "%p = conv2d(%x, %w) {padding=valid}  %r = add(%p, %b)"}) {
+    const std::string text = str(in, conv, "  %y = max_pool(%r)");
+    PlanGraph plan = parse_plan(text, {"y"});
+    fuse(plan);
+    EXPECT_NE(plan_text(plan).find("conv2d_max_pool"), std::string::npos) << text;
+    expect_same_bits(fuse, text, feeds);
+  }
 }
 
 // Bit patterns of every kind: denormal, infinite, -0. A NaN stays one.

@@ -37,6 +37,8 @@ struct WinogradLoops {
   // 36 numbers => 4x4 pixels, with bias, addend, which lies as y does, and ReLU; `bias` and `addend` may be null
   void (*join)(const WinogradImages&, const WinogradTiles&, const float* bias, const float* addend, bool relu,
                float* y);
+  // The same, and then the largest of each 2x2 pixels: y has half the height and width, without what is left over.
+  void (*join_pooled)(const WinogradImages&, const WinogradTiles&, const float* bias, bool relu, float* y);
   // Row `row` of the taps => of the points; `rotated`: the taps are turned by half a turn.
   void (*split_kernel)(const WinogradKernel&, int64_t row, bool rotated, const float* taps, float* points);
   // The gradient of split_kernel, with one panel.
