@@ -12,12 +12,12 @@
 //   y = patches(x) kernel + bias      dkernel = patches(x)^T dy      patches(dx) = dy kernel^T where these are pixels
 // and the kernel [height, width, in, out] is the matrix that its variable holds. The library's convolutions want it in
 // another order, and copying it costs more than what they gain when there are few pixels. A window of one pixel needs
-// no patches either: x is the matrix. By AMX the library multiplies matrices faster than it convolves them, its
-// gradients above all.
+// no patches either: x is the matrix. In bf16 the library multiplies matrices faster than it makes gradients: by AMX
+// all of them, by AVX512_BF16 those of kernels, unless there are very many pixels.
 namespace martello::internal {
 namespace {
 
-constexpr int64_t kFewPixels = 512;  // measured, as the limit below
+constexpr int64_t kFewPixels = 512, kManyPixels = 1 << 14;  // measured, as the limit below
 
 struct ProductSizes {
   int64_t pixels, depth, channels;  // of y, under a window, of y
@@ -116,10 +116,19 @@ bool is_for_product(const ConvProblem& p, ConvDirection direction) {
   return is_few && s.pixels <= s.channels && direction != ConvDirection::grad_input;
 }
 
+namespace {
+
+bool is_faster_in_bf16(const ProductSizes& s, ConvDirection direction, onednn::Bf16 library) {
+  if (library == onednn::Bf16::tiles) return direction != ConvDirection::forward;
+  return library == onednn::Bf16::native && direction == ConvDirection::grad_kernel && s.pixels <= kManyPixels;
+}
+
+}  // namespace
+
 bool is_product_faster(const ConvProblem& p, ConvDirection direction, onednn::Bf16 library) {
   if (!is_for_product(p, direction)) return false;
   const ProductSizes s(p);
-  if (p.dtype == bf16) return library == onednn::Bf16::tiles && s.is_one_tap(p) && direction != ConvDirection::forward;
+  if (p.dtype == bf16) return s.is_one_tap(p) && is_faster_in_bf16(s, direction, library);
   // Making patches must cost less than copying the kernel. A result loses more by them than by the copy where that is
   // kept from run to run.
   const bool is_wide_gradient = direction == ConvDirection::grad_kernel && s.pixels <= s.channels / 2;

@@ -90,7 +90,7 @@ TEST(conv_product, is_chosen_for_one_tap_and_for_gradients_of_wide_kernels) {
 }
 
 // Where the library multiplies matrices faster than it convolves them.
-TEST(conv_product, is_chosen_for_gradients_in_bf16_with_amx) {
+TEST(conv_product, is_chosen_for_gradients_in_bf16) {
   const auto is_faster = [](const ConvCase& c, ConvDirection direction, onednn::Bf16 library) {
     return internal::is_product_faster(problem_of(c, bf16), direction, library);
   };
@@ -98,8 +98,13 @@ TEST(conv_product, is_chosen_for_gradients_in_bf16_with_amx) {
   for (auto direction : {kGradInput, kGradKernel}) {
     EXPECT_TRUE(is_faster(one_tap, direction, onednn::Bf16::tiles));
     EXPECT_FALSE(is_faster(one_tap, direction, onednn::Bf16::native));
+    EXPECT_FALSE(is_faster(one_tap, direction, onednn::Bf16::emulated));
     EXPECT_FALSE(is_faster(wide, direction, onednn::Bf16::tiles));
   }
+  const ConvCase fewer{{16, 28, 28, 512}, {1, 1, 512, 128}};
+  EXPECT_TRUE(is_faster(fewer, kGradKernel, onednn::Bf16::native));
+  EXPECT_FALSE(is_faster(fewer, kGradInput, onednn::Bf16::native));
+  EXPECT_FALSE(is_faster(fewer, kGradKernel, onednn::Bf16::emulated));
   EXPECT_FALSE(is_faster(one_tap, kForward, onednn::Bf16::tiles));
 }
 
