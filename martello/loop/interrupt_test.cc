@@ -17,7 +17,7 @@
 namespace martello {
 namespace {
 
-int seen_by_own_handler = 0;
+std::atomic<int> seen_by_own_handler = 0;
 void own_handler(int number) { seen_by_own_handler = number; }
 
 TEST(Interrupt, a_signal_is_kept_and_older_handlers_come_back) {
