@@ -20,6 +20,7 @@ struct LockFile {
   int file = -1;  // below 0: it is the lock of the process that this one was forked off
   struct stat found = {};
   int num_holders = 0;
+  bool has_sole = false;  // among them
 
   bool is(const struct stat& other) const {
     return file >= 0 && found.st_dev == other.st_dev && found.st_ino == other.st_ino;
@@ -61,6 +62,11 @@ void watch_forks() {
   throw FileError(str("[file '", path, "'] cannot ", what, ": ", strerror(errno), "."));
 }
 
+[[noreturn]] void refuse(const std::string& dir, const std::string& holder) {
+  throw FailedPrecondition(str("[directory '", dir, "'] is in use by ", holder,
+                               ". Two runs would overwrite each other's files: choose another directory."));
+}
+
 std::string holder_of(int file) {
   char text[32] = {};
   const ssize_t size = pread(file, text, sizeof text - 1, 0);
@@ -90,8 +96,7 @@ class OpenFile {
   void lock(const std::string& dir) const {
     if (flock(file_, LOCK_EX | LOCK_NB) == 0) return tell_holder(file_);
     if (errno != EWOULDBLOCK) fail(path_, "lock");
-    throw FailedPrecondition(str("[directory '", dir, "'] is in use by ", holder_of(file_),
-                                 ". Two runs would overwrite each other's files: choose another directory."));
+    refuse(dir, holder_of(file_));
   }
   // Whoever had the lock may have deleted the file, or moved it away with its directory.
   bool is_at_its_path() const {
@@ -115,31 +120,37 @@ LockFile* take(const std::string& dir) {
       if (f.is(file.found())) return &f;
     file.lock(dir);
     if (!file.is_at_its_path()) continue;
-    locks().files.push_back({file.keep(), file.found()});
+    locks().files.push_back({.file = file.keep(), .found = file.found()});
     return &locks().files.back();
   }
 }
 
 }  // namespace
 
-DirectoryLock::DirectoryLock(const std::string& dir) {
+DirectoryLock::DirectoryLock(const std::string& dir, Kind kind) : kind_(kind) {
   watch_forks();
   const std::lock_guard lock(locks().mutex);
   file_ = take(dir);
+  if (kind == Kind::sole && file_->has_sole) refuse(dir, "another part of this process");
+  file_->has_sole |= kind == Kind::sole;
   ++file_->num_holders;
 }
 
 DirectoryLock::~DirectoryLock() {
   const std::lock_guard lock(locks().mutex);
-  if (!file_ || --file_->num_holders > 0) return;
+  if (!file_) return;
+  if (kind_ == Kind::sole) file_->has_sole = false;
+  if (--file_->num_holders > 0) return;
   if (file_->file >= 0) ::close(file_->file);
   locks().files.remove_if([this](const LockFile& f) { return &f == file_; });
 }
 
-DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
+DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept
+    : file_(std::exchange(other.file_, nullptr)), kind_(other.kind_) {}
 
 DirectoryLock& DirectoryLock::operator=(DirectoryLock&& other) noexcept {
   std::swap(file_, other.file_);
+  std::swap(kind_, other.kind_);
   return *this;
 }
 

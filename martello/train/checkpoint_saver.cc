@@ -13,8 +13,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <mutex>
-#include <set>
 
 namespace martello {
 namespace {
@@ -146,35 +144,6 @@ std::thread without_signals(std::function<void()> body) {
 
 }  // namespace
 
-namespace {
-
-struct Claimed {
-  std::mutex mutex;
-  std::set<std::string> paths;
-};
-
-// Never destroyed: a static trainer may still hold some.
-Claimed& claimed() {
-  static Claimed& claimed = *new Claimed;
-  return claimed;
-}
-
-}  // namespace
-
-SaverClaim::SaverClaim(const std::string& dir) : path_(fs::canonical(dir).string()) {
-  const std::lock_guard lock(claimed().mutex);
-  if (!claimed().paths.insert(path_).second)
-    throw FailedPrecondition(str("[directory '", dir,
-                                 "'] is in use by another trainer of this process. Two runs would ",
-                                 "overwrite each other's files: choose another directory."));
-}
-
-SaverClaim::~SaverClaim() {
-  if (path_.empty()) return;
-  const std::lock_guard lock(claimed().mutex);
-  claimed().paths.erase(path_);
-}
-
 CheckpointSaver::~CheckpointSaver() {
   if (thread_.joinable()) thread_.join();
 }
@@ -183,7 +152,7 @@ void CheckpointSaver::open(const std::vector<CommitPoint::Directory>& directorie
   // This process may have been forked off since it was set.
   if (const auto dir = logger::find_logger_dir()) logger_dir_.emplace(*dir);
   for (const auto& d : directories) {
-    directories_.push_back({d, DirectoryLock(d.path), SaverClaim(d.path)});
+    directories_.push_back({d, DirectoryLock(d.path, DirectoryLock::Kind::sole)});
     remove_leftovers(d.path);
     warn_of_room(d.path, bytes);
     opened_at_ = std::max(opened_at_, newest_time(d.path));

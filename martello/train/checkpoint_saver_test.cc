@@ -75,7 +75,7 @@ TEST_F(CheckpointSaverTest, two_trainers_of_a_process_do_not_share_a_directory) 
   EXPECT_CONTAINS(testing::error_of<FailedPrecondition>([&] {
                     second.open({{other_ + "/..", {}}}, 0);
                   }),
-                  "another trainer of this process");
+                  "another part of this process");
   first.close();
   EXPECT_NO_THROW(second.open({{dir_, {}}}, 0));
 }

@@ -12,18 +12,6 @@
 
 namespace martello {
 
-// A directory's one saver in this process, which other processes are kept from by the lock.
-class SaverClaim {
- public:
-  explicit SaverClaim(const std::string& dir);  // FailedPrecondition when another saver has it
-  ~SaverClaim();
-  SaverClaim(SaverClaim&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  SaverClaim& operator=(SaverClaim&&) = delete;
-
- private:
-  std::string path_;
-};
-
 // Writes checkpoints on a thread of its own while training goes on, one at a time: who comes with the next waits. Each
 // is written aside, synced, renamed and read back before an older one is deleted. Owns the directories of a run: no
 // other run gets them, and what a killed one left half-written is removed. A save that fails is told, counted and not
@@ -63,7 +51,6 @@ class CheckpointSaver {
   struct Held {
     CommitPoint::Directory directory;
     DirectoryLock lock;
-    SaverClaim claim;
   };
   void write_all();
   void write_to(const CommitPoint::Directory& directory, CheckpointInfo info);
