@@ -3,6 +3,7 @@
 #include <martello/graph/scopes.h>
 #include <martello/ops/gru_sequence.h>
 #include <martello/ops/internal/naive_gru.h>
+#include <martello/ops/internal/test_sequence.h>
 #include <martello/runtime/session.h>
 #include <martello/testing/op_test.h>
 
@@ -11,17 +12,13 @@
 namespace martello::testing {
 namespace {
 
-struct Sizes {
-  int64_t steps, rows, units;
-};
+using Sizes = SequenceSizes;
 
 HostTensors inputs_of(const Sizes& s) {
   HostTensor w = randn({s.units, 3 * s.units}, 2);
   for (int64_t i = 0; i < w.num_elements(); ++i) w.set(i, w.at(i) / std::sqrt(static_cast<double>(s.units)));
   return {randn({s.steps, s.rows, 3 * s.units}), w, randn({3 * s.units}, 3), randn({s.rows, s.units}, 4)};
 }
-
-HostTensor lengths_of(const Sizes& s) { return integers({s.rows}, 0, s.steps + 1, i64); }
 
 OpCase row(std::string label, const Sizes& s) {
   return {.label = std::move(label),
@@ -69,21 +66,13 @@ OpCase grad_row(const Sizes& s, bool has_lengths) {
   return c;
 }
 
-// None, one and several rows of 1, 3 and 17 units, with lengths and without.
-std::vector<OpCase> rows_of(OpCase (*make)(const Sizes&, bool has_lengths)) {
-  std::vector<OpCase> list;
-  for (const int64_t rows : {0, 1, 2, 5})
-    for (const int64_t units : {1, 3, 17})
-      for (const bool has_lengths : {false, true}) list.push_back(make({2, rows, units}, has_lengths));
-  return list;
-}
 OpCase small_row(const Sizes& s, bool has_lengths) {
   const std::string label = str(s.rows, " of ", s.units);
   return has_lengths ? lengths_row(label + ", lengths", s, lengths_of(s)) : row(label, s);
 }
 
-const OpTestRows small_rows("gru_sequence", __FILE__, __LINE__, rows_of(small_row));
-const OpTestRows grad_rows("gru_sequence_grad", __FILE__, __LINE__, rows_of(grad_row));
+const OpTestRows small_rows("gru_sequence", __FILE__, __LINE__, sequence_rows(small_row));
+const OpTestRows grad_rows("gru_sequence_grad", __FILE__, __LINE__, sequence_rows(grad_row));
 
 }  // namespace
 
