@@ -4,10 +4,12 @@
 #include <martello/ops/cast.h>
 #include <martello/ops/like.h>
 #include <martello/ops/unary.h>
+#include <martello/ops/where.h>
 #include <martello/passes/internal/simplify_rules.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace martello::internal {
 namespace {
@@ -50,6 +52,14 @@ bool plus_zero(Rewrite& rewrite, OpNode& node) {
   if (node.def != &op_add) return false;
   const double zero = is_floating(node.outputs[0].dtype) ? -0.0 : 0.0;
   return drops_neutral(rewrite, node, 0, zero) || drops_neutral(rewrite, node, 1, zero);
+}
+
+// where(true, a, b)  =>  a;  where(false, a, b)  =>  b
+bool known_choice(Rewrite& rewrite, OpNode& node) {
+  if (node.def != &op_where) return false;
+  for (const auto& [c, chosen] : {std::pair{1.0, node.inputs[1]}, {0.0, node.inputs[2]}})
+    if (is_all(node.inputs[0], c) && are_alike(node.output(0), chosen)) return rewrite.forward(node, chosen);
+  return false;
 }
 
 // pow(x, 1)  =>  x; only in f32, which is computed in f64 and rounded: in f64 it may be an ulp off
@@ -114,6 +124,7 @@ constexpr Rewrite::Rule kRules[] = {
     {"divided_by_one", divided_by_one},
     {"minus_zero", minus_zero},
     {"plus_zero", plus_zero},
+    {"known_choice", known_choice},
     {"power_of_one", power_of_one},
     {"negative_of_negative", negative_of_negative},
     {"sign_does_not_matter", sign_does_not_matter},

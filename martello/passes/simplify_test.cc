@@ -49,6 +49,13 @@ TEST(simplify, drops_neutral_numbers) {
   expect_x("%c = fill() {shape=[3], value=1}\n%y = multiply(%x, %c)");
 }
 
+TEST(simplify, takes_what_is_known_to_be_chosen) {
+  const std::string other = "%o = negative(%x)  ";
+  expect_x(other + "%c = fill() {shape=[], value=1, dtype=bool}  %y = where(%c, %x, %o)");
+  expect_x(other + "%c = fill() {shape=[3], value=0, dtype=bool}  %y = where(%c, %o, %x)");
+  expect_kept("%c = fill() {shape=[4, 2, 3], value=1, dtype=bool}  %y = where(%c, %x, %x)");
+}
+
 TEST(simplify, keeps_numbers_that_change_bits_or_shapes) {
   const std::string one = "%c = constant() {value=f32[](1)}\n", zero = "%c = constant() {value=f32[](0)}\n";
   expect_kept(zero + "%y = add(%x, %c)");
