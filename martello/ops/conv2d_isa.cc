@@ -134,50 +134,79 @@ struct TilePlace {
       : image(tile / (s.tile_rows * s.tile_columns)),
         row(tile / s.tile_columns % s.tile_rows * kWinogradTile - s.top),
         column(tile % s.tile_columns * kWinogradTile - s.left) {}
+
+  // To the tile that comes next: the divisions take as long as half of a narrow tile.
+  void advance(const WinogradImages& s) {
+    column += kWinogradTile;
+    if (column + s.left < s.tile_columns * kWinogradTile) return;
+    column = -s.left;
+    row += kWinogradTile;
+    if (row + s.top < s.tile_rows * kWinogradTile) return;
+    row = -s.top;
+    ++image;
+  }
 };
+
+inline bool is_within(int64_t i, int64_t size) { return static_cast<uint64_t>(i) < static_cast<uint64_t>(size); }
 
 template <class M>
 void pixels_to_points(const WinogradImages& s, const float* x, const WinogradTiles& tiles) {
   constexpr int kSize = M::kIn;
-  for (int64_t t = tiles.first; t < tiles.last; ++t) {
-    const TilePlace at(s, t);
-    const float* pixels[kSize][kSize];
-    for (int i = 0; i < kSize; ++i)
-      for (int j = 0; j < kSize; ++j) {
-        const int64_t row = at.row + i, column = at.column + j;
-        const bool is_inside = row >= 0 && row < s.height && column >= 0 && column < s.width;
-        pixels[i][j] = is_inside ? x + ((at.image * s.height + row) * s.width + column) * s.channels : s.zeros;
-      }
-    float* out = tiles.planes + (t - tiles.first) * s.channels;
+  const int64_t line = s.width * s.channels;
+  TilePlace at(s, tiles.first);
+  float* out = tiles.planes;
+  // pixel(i, j) is an address.
+  const auto split = [&](auto pixel) {
     for_vectors(s.channels, [&](int64_t c, auto lanes) {
-      transform<M>([&](int i, int j) { return load(pixels[i][j] + c, lanes); },
+      transform<M>([&](int i, int j) { return load(pixel(i, j) + c, lanes); },
                    [&](int i, int j, V v) { store(out + (i * 6 + j) * tiles.plane + c, v, lanes); });
     });
+  };
+  for (int64_t t = tiles.first; t < tiles.last; ++t, at.advance(s), out += s.channels) {
+    const int64_t first = ((at.image * s.height + at.row) * s.width + at.column) * s.channels;
+    if (at.row >= 0 && at.column >= 0 && at.row + kSize <= s.height && at.column + kSize <= s.width) {
+      split([&](int i, int j) { return x + (first + i * line + j * s.channels); });
+      continue;
+    }
+    const float* pixels[kSize][kSize];
+    MARTELLO_UNROLL
+    for (int i = 0; i < kSize; ++i) {
+      const bool is_row = is_within(at.row + i, s.height);
+      MARTELLO_UNROLL
+      for (int j = 0; j < kSize; ++j)
+        pixels[i][j] = is_row && is_within(at.column + j, s.width) ? x + (first + i * line + j * s.channels) : s.zeros;
+    }
+    split([&](int i, int j) { return pixels[i][j]; });
   }
 }
 
 template <bool adds>
 void join_tiles(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, const float* addend, bool relu,
                 float* y) {
-  for (int64_t t = tiles.first; t < tiles.last; ++t) {
-    const TilePlace at(s, t);
+  const int64_t line = s.width * s.channels;
+  TilePlace at(s, tiles.first);
+  for (int64_t t = tiles.first; t < tiles.last; ++t, at.advance(s)) {
     const int64_t rows = s.height - at.row, columns = s.width - at.column;
     const float* in = tiles.planes + (t - tiles.first) * s.channels;
     const int64_t first = ((at.image * s.height + at.row) * s.width + at.column) * s.channels;
     float* out = y + first;
     const float* added = adds ? addend + first : nullptr;
-    for_vectors(s.channels, [&](int64_t c, auto lanes) {
-      const V shift = bias ? load(bias + c, lanes) : V(0);
-      transform<JoinResult>([&](int i, int j) { return load(in + (i * 6 + j) * tiles.plane + c, lanes); },
-                            [&](int i, int j, V v) {
-                              if (i >= rows || j >= columns) return;
-                              const int64_t pixel = (i * s.width + j) * s.channels + c;
-                              if (bias) v = v + shift;
-                              if (adds) v = v + load(added + pixel, lanes);
-                              if (relu) v = max(v, V(0));
-                              store(out + pixel, v, lanes);
-                            });
-    });
+    const auto join = [&](auto is_inside) {
+      for_vectors(s.channels, [&](int64_t c, auto lanes) {
+        const V shift = bias ? load(bias + c, lanes) : V(0);
+        transform<JoinResult>([&](int i, int j) { return load(in + (i * 6 + j) * tiles.plane + c, lanes); },
+                              [&](int i, int j, V v) {
+                                if (!is_inside(i, j)) return;
+                                const int64_t pixel = i * line + j * s.channels + c;
+                                if (bias) v = v + shift;
+                                if (adds) v = v + load(added + pixel, lanes);
+                                if (relu) v = max(v, V(0));
+                                store(out + pixel, v, lanes);
+                              });
+      });
+    };
+    if (rows >= kWinogradTile && columns >= kWinogradTile) join([](int, int) { return true; });
+    else join([&](int i, int j) { return i < rows && j < columns; });
   }
 }
 void points_to_pixels(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, const float* addend,
@@ -188,8 +217,8 @@ void points_to_pixels(const WinogradImages& s, const WinogradTiles& tiles, const
 // In the order in which max_pool looks at the pixels of a window.
 void points_to_largest(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, bool relu, float* y) {
   const int64_t height = s.height / 2, width = s.width / 2;
-  for (int64_t t = tiles.first; t < tiles.last; ++t) {
-    const TilePlace at(s, t);
+  TilePlace at(s, tiles.first);
+  for (int64_t t = tiles.first; t < tiles.last; ++t, at.advance(s)) {
     const int64_t row = at.row / 2, column = at.column / 2, rows = height - row, columns = width - column;
     const float* in = tiles.planes + (t - tiles.first) * s.channels;
     float* out = y + ((at.image * height + row) * width + column) * s.channels;

@@ -105,7 +105,7 @@ class WinogradForward {
 class WinogradStrips : public WinogradForward {
  public:
   WinogradStrips(const WinogradForward& problem, int threads) : WinogradForward(problem), strips_(threads) {
-    set_blocks(kBlockTiles, strips_, cpu::gemm_loops<float>().panel);
+    set_blocks(kBlockTiles, strips_, std::min(cpu::gemm_loops<float>().panel, align_up(y_.channels, kLine)));
   }
 
   void run(const KernelRun& run) const {
@@ -132,8 +132,8 @@ class WinogradStrips : public WinogradForward {
                                    .a_row = x_.channels,
                                    .a_column = 1,
                                    .b = points,
-                                   .b_row = 0,
-                                   .is_packed = true,
+                                   .b_row = kernel_.panel,
+                                   .is_packed = y_.channels > kernel_.panel,
                                    .y = products,
                                    .y_row = y_.channels,
                                    .bias = nullptr,
