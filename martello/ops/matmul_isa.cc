@@ -11,7 +11,7 @@ constexpr int64_t kAhead = 8;      // rows of b that are asked for while it is k
 constexpr int64_t kShortSum = 16;  // made sooner than a line of y arrives
 template <int Vecs>
 constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1   ? 12
-                                             : Vecs == 2 ? 10
+                                             : Vecs == 2 ? 12
                                              : Vecs == 4 ? 6
                                                          : 8)
                                           : (Vecs == 1 ? 8 : 4);
@@ -177,6 +177,12 @@ void tile(const GemmTask<T>& t, const Block<T>& block, int64_t row, Columns<T, V
     }
   }
   const bool has_bias = block.is_last && block.bias, has_relu = block.is_last && t.relu;
+  if (!has_bias && !addend && !has_relu) {
+    MARTELLO_UNROLL
+    for (int i = 0; i < Rows; ++i) MARTELLO_UNROLL
+    for (int v = 0; v < Vecs; ++v) columns.store(y + i * t.y_row, v, sum[i][v]);
+    return;
+  }
   MARTELLO_UNROLL
   for (int v = 0; v < Vecs; ++v) {
     const Vec<T> bias = has_bias ? columns.load(block.bias, v) : Vec<T>(0);

@@ -117,7 +117,8 @@ TEST(matmul_split, sums_of_the_left_half_begin_in_the_middle) {
 }
 TEST(matmul_short, is_a_chain_per_element_whatever_the_shares) {
   constexpr MatmulFlags kFlags{.transpose_a = true};
-  const int64_t sizes[][3] = {{1, 1, 1}, {130, 40, 1}, {7, 5, 30}, {150, 200, 30}, {61, 130, 64}, {49, 66, 1100}};
+  const int64_t sizes[][3] = {{1, 1, 1},     {130, 40, 1},   {7, 5, 30},     {150, 200, 30},
+                              {61, 130, 64}, {150, 70, 100}, {1024, 66, 70}, {49, 66, 1100}};
   for (const auto& [m, n, k] : sizes) {
     const Product product(m, n, k, kFlags);
     for (int threads : {1, 2, 3, 16})

@@ -7,11 +7,12 @@
 namespace martello::internal {
 
 ShortGemm::ShortGemm(const MatmulSizes& sizes, int threads, cpu::Caches caches)
-    : sizes_(sizes), loops_(&cpu::gemm_loops<float>()), threads_(threads), copies_(caches.are_far_rows_slow) {
+    : sizes_(sizes), loops_(&cpu::gemm_loops<float>()), threads_(threads) {
   constexpr int64_t kFewRows = 64;            // of a panel, that stay in the first cache
   constexpr int64_t kBlockBytes = 512 << 10;  // of b, that stay in the second
   const int64_t panel = checked_mul(checked_mul(sizes.k, loops_->panel), int64_t{sizeof(float)});
-  keeps_b_ = !copies_ && sizes.k <= kFewRows;
+  copies_ = caches.are_far_rows_slow || sizes.k <= kFewRows ||
+            cpu::do_lines_collide(sizes.k, checked_mul(sizes.m, int64_t{sizeof(float)}));
   block_ = align_up(sizes.n, loops_->panel);
   if (copies_) block_ = std::min(block_, std::max<int64_t>(kBlockBytes / panel, 1) * loops_->panel);
 }
@@ -23,7 +24,7 @@ bool ShortGemm::is_faster(const MatmulSizes& s, const MatmulFlags& flags) {
 }
 
 int64_t ShortGemm::room_bytes() const {
-  const int64_t columns = copies_ ? kPieceRows + block_ : keeps_b_ ? loops_->panel : 0;
+  const int64_t columns = copies_ ? kPieceRows + block_ : 0;
   return checked_mul(checked_mul(sizes_.k, columns), int64_t{sizeof(float)});
 }
 
@@ -66,8 +67,7 @@ void ShortGemm::multiply(const KernelRun& run, Share rows, Share columns, float*
                             .first_row = 0,
                             .last_row = count,
                             .first_column = 0,
-                            .last_column = columns.last - columns.first,
-                            .kept = keeps_b_ ? room : nullptr};
+                            .last_column = columns.last - columns.first};
   for (const int64_t step = copies_ ? kRowsAtATime : count; task.first_row < count; task.first_row = task.last_row) {
     task.last_row = std::min(count, task.first_row + step);
     loops_->rows(task);

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <numeric>
 
 namespace martello::cpu {
 namespace {
@@ -26,6 +28,12 @@ int64_t last_level_cache_bytes() {
     return said > 0 ? said : int64_t{32} << 20;
   }();
   return bytes;
+}
+
+bool do_lines_collide(int64_t lines, int64_t bytes) {
+  constexpr int64_t kPage = 4096, kPlaces = 64, kHeld = 8;
+  const int64_t places = std::min(kPlaces, kPage / std::gcd(kPage, bytes));
+  return lines > kHeld * places;
 }
 
 bool are_far_rows_slow() { return __builtin_cpu_is("intel"); }

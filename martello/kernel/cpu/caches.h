@@ -11,6 +11,10 @@ int64_t last_level_cache_bytes();
 // %.
 bool are_far_rows_slow();
 
+// Whether `lines` of memory that lie `bytes` apart push each other out of the first cache: it finds a place by the last
+// twelve bits of an address, and each place holds a few of them.
+bool do_lines_collide(int64_t lines, int64_t bytes);
+
 // What kernels want to know of this machine. Tests may give another answer; no bit depends on it.
 struct Caches {
   bool are_far_rows_slow = cpu::are_far_rows_slow();

@@ -8,8 +8,9 @@
 // Every thread makes a part of y that lies in one piece of memory: the part that the update gives it, and of the matrix
 // itself SplitGemm. So weights, gradient and slots stay in the caches of one core from step to step, which counts where
 // cores share none. The columns of a lie far apart, and so do the rows of a panel of b, often in the same few places
-// of a cache. Where that is slow a thread copies both: b in blocks of panels that its second cache holds, a for a piece
-// of y at a time. A few rows of y are then made from their first column to their last, as they lie in memory.
+// of a cache. Where that is slow, and where they are so few that it costs nothing, a thread copies both: b in blocks of
+// panels that its second cache holds, a for a piece of y at a time. A few rows of y are then made from their first
+// column to their last, as they lie in memory.
 namespace martello::internal {
 
 class ShortGemm {
@@ -34,7 +35,7 @@ class ShortGemm {
   MatmulSizes sizes_;
   const cpu::GemmLoops<float>* loops_;
   int threads_;
-  bool copies_, keeps_b_;
+  bool copies_;
   int64_t block_;  // columns of b that are multiplied by all rows before the others
 };
 
