@@ -48,6 +48,41 @@ size_t take_size(std::string_view data, size_t& at, size_t least) {
   return static_cast<size_t>(size);
 }
 
+// As it lies in the bytes.
+struct Value {
+  char tag;
+  std::string_view key, payload;
+};
+
+Value take_value(std::string_view data, size_t& at) {
+  Value value{.tag = data[at++], .key = {}, .payload = {}};
+  MARTELLO_CHECK(text_of(value.tag) != nullptr, "[state] has a value of the unknown type ", static_cast<int>(value.tag),
+                 " at byte ", at - 1, ".");
+  const size_t key_size = take_size(data, at, sizeof(uint64_t));
+  value.key = data.substr(at, key_size);
+  at += key_size;
+  const size_t size = take_size(data, at, 0);
+  value.payload = data.substr(at, size);
+  at += size;
+  return value;
+}
+
+Value value_at(std::string_view data, size_t at) { return take_value(data, at); }
+
+std::string_view take_text(std::string_view data, size_t& at) {
+  const size_t size = take_size(data, at, 0);
+  at += size;
+  return data.substr(at - size, size);
+}
+
+// How many parts `take` finds from `at` to the end: what is reserved for them is what they need.
+template <class Take>
+size_t count_of(std::string_view data, size_t at, Take take) {
+  size_t count = 0;
+  for (; at < data.size(); ++count) take(data, at);
+  return count;
+}
+
 }  // namespace
 
 State State::from_bytes(std::string bytes) {
@@ -59,28 +94,17 @@ State State::from_bytes(std::string bytes) {
   State s;
   s.restoring_ = true;
   s.data_ = std::move(bytes);
-  for (size_t at = kHead.size(); at < s.data_.size();) s.entries_.push_back(s.take_entry(at));
+  s.entries_.reserve(count_of(s.data_, kHead.size(), take_value));
+  for (size_t at = kHead.size(); at < s.data_.size(); take_value(s.data_, at)) s.entries_.push_back({at});
   return s;
 }
 
-State::Entry State::take_entry(size_t& at) const {
-  Entry entry{};
-  entry.tag = data_[at++];
-  MARTELLO_CHECK(text_of(entry.tag) != nullptr, "[state] has a value of the unknown type ", static_cast<int>(entry.tag),
-                 " at byte ", at - 1, ".");
-  const size_t key_size = take_size(data_, at, sizeof(uint64_t));
-  entry.key = data_.substr(at, key_size);
-  at += key_size;
-  entry.size = take_size(data_, at, 0);
-  entry.begin = at;
-  at += entry.size;
-  return entry;
-}
+std::string_view State::key_of(const Entry& entry) const { return value_at(data_, entry.begin).key; }
 
 std::string State::bytes() const {
   MARTELLO_ASSERT(!restoring_, "bytes() of a state that is restored");
   std::vector<std::string_view> keys;
-  for (const Entry& entry : entries_) keys.push_back(entry.key);
+  for (const Entry& entry : entries_) keys.push_back(key_of(entry));
   std::sort(keys.begin(), keys.end());
   const auto twice = std::adjacent_find(keys.begin(), keys.end());
   MARTELLO_CHECK(twice == keys.end(), "[state] '", *twice, "' is saved twice. Give each value its own key.");
@@ -89,24 +113,26 @@ std::string State::bytes() const {
 
 bool State::has(std::string_view key) const {
   if (!restoring_) return true;
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return key_of(entry) == key; });
 }
 
 void State::check_all_read() const {
   for (const Entry& entry : entries_)
-    MARTELLO_CHECK(entry.was_read, "[state '", entry.key,
+    MARTELLO_CHECK(entry.was_read, "[state '", key_of(entry),
                    "'] was saved, but nothing asks for it. The state belongs to ",
                    "another object, or to another version of it.");
 }
 
 std::string State::known_keys() const {
+  constexpr size_t kShown = 20;
   std::vector<std::string> keys;
-  for (const Entry& entry : entries_) keys.push_back(entry.key);
-  return keys.empty() ? "nothing" : join(keys);
+  for (size_t i = 0; i < std::min(kShown, entries_.size()); ++i) keys.emplace_back(key_of(entries_[i]));
+  if (keys.empty()) return "nothing";
+  return str(join(keys), entries_.size() > kShown ? str(" and ", entries_.size() - kShown, " more") : "");
 }
 
 void State::save(std::string_view key, char tag, const void* payload, size_t size) {
-  entries_.push_back({std::string(key), tag, 0, 0});
+  entries_.push_back({data_.size()});
   data_ += tag;
   append_size(data_, key.size());
   data_ += key;
@@ -116,15 +142,16 @@ void State::save(std::string_view key, char tag, const void* payload, size_t siz
 
 std::string_view State::load(std::string_view key, char tag) {
   auto found = entries_.begin() + static_cast<std::ptrdiff_t>(next_);
-  if (next_ >= entries_.size() || found->key != key)
-    found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+  if (next_ >= entries_.size() || key_of(*found) != key)
+    found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return key_of(entry) == key; });
   MARTELLO_CHECK(found != entries_.end(), "[state '", key, "'] was not saved; there is ", known_keys(),
                  ". The state belongs to another object, or to another version of it.");
-  MARTELLO_CHECK(found->tag == tag, "[state '", key, "'] was saved as ", text_of(found->tag), " and is asked for as ",
+  const Value value = value_at(data_, found->begin);
+  MARTELLO_CHECK(value.tag == tag, "[state '", key, "'] was saved as ", text_of(value.tag), " and is asked for as ",
                  text_of(tag), ".");
   found->was_read = true;
   next_ = static_cast<size_t>(found - entries_.begin()) + 1;
-  return std::string_view(data_).substr(found->begin, found->size);
+  return value.payload;
 }
 
 template <class T>
@@ -180,11 +207,8 @@ void State::operator()(std::string_view key, std::vector<std::string>& value) {
   }
   const std::string_view bytes = load(key, 'S');
   value.clear();
-  for (size_t at = 0; at < bytes.size();) {
-    const size_t size = take_size(bytes, at, 0);
-    value.emplace_back(bytes.substr(at, size));
-    at += size;
-  }
+  value.reserve(count_of(bytes, 0, take_text));
+  for (size_t at = 0; at < bytes.size();) value.emplace_back(take_text(bytes, at));
 }
 
 void State::save_part(std::string_view key, const std::string& bytes) { save(key, 'o', bytes.data(), bytes.size()); }

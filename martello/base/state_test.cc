@@ -2,11 +2,19 @@
 #include <martello/base/error.h>
 #include <martello/base/state.h>
 
+#include <malloc.h>
+
 #include <cmath>
 #include <limits>
 
 namespace martello {
 namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
 
 struct Inner {
   int64_t position = 0;
@@ -137,6 +145,37 @@ TEST(State, refuses_another_version_and_foreign_bytes) {
   EXPECT_NE(error_of([] { State::from_bytes(""); }).find("do not begin"), std::string::npos);
   bytes[7] = 9;
   EXPECT_NE(error_of([&] { State::from_bytes(bytes); }).find("is of version 9"), std::string::npos);
+}
+
+int64_t bytes_in_use() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
+}
+
+// Bytes from elsewhere may have as many values as they have room for.
+TEST(State, takes_no_more_memory_than_the_bytes_have) {
+  if (kIsSanitized) GTEST_SKIP() << "sanitizers have an allocator of their own";
+  constexpr size_t kValues = 1 << 20;
+  State head;
+  std::string bytes = head.bytes();
+  const std::string value = "s" + std::string(2 * sizeof(uint64_t), '\0');
+  for (size_t i = 0; i < kValues; ++i) bytes += value;
+  const auto size = static_cast<int64_t>(bytes.size());
+  const int64_t before = bytes_in_use();
+  State load = State::from_bytes(std::move(bytes));
+  EXPECT_LE(bytes_in_use() - before, size);
+  int64_t x = 0;
+  EXPECT_LT(error_of([&] { load("x", x); }).size(), size_t{300}) << "of a million keys";
+}
+
+TEST(State, a_list_of_texts_takes_what_its_texts_take) {
+  State save;
+  std::vector<std::string> texts((1 << 20) + 1), read;  // growing by doubling would take twice as much
+  save("texts", texts);
+  State load = State::from_bytes(save.bytes());
+  load("texts", read);
+  EXPECT_EQ(read, texts);
+  EXPECT_EQ(read.capacity(), read.size());
 }
 
 TEST(State, survives_every_truncation_and_every_flipped_byte) {

@@ -1,5 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/base/state.h>
+#include <martello/base/utf8.h>
 #include <martello/loop/internal/images.h>
 #include <martello/loop/internal/metric_name.h>
 #include <martello/loop/monitors.h>
@@ -130,7 +131,7 @@ void Monitors::put_histogram(std::string_view name, const HostTensor& values) {
 void Monitors::put_text(std::string_view name, std::string_view text) {
   const TimeAccount::Scope scope(context().time_account(), TimePart::monitors);
   internal::check_metric_name("text", name);
-  MARTELLO_CHECK(internal::is_utf8(text), "[monitors] text '", name, "' is no UTF-8.");
+  MARTELLO_CHECK(is_utf8(text), "[monitors] text '", name, "' is no UTF-8.");
   for (const auto& m : monitors_) m->process_text(name, text);
 }
 

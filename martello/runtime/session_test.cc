@@ -200,6 +200,12 @@ TEST(Session, a_trace_lists_every_step) {
   EXPECT_NE(trace.table().find("matmul"), std::string::npos);
 }
 
+TEST(Session, a_trace_is_json_whatever_nodes_are_called) {
+  RunTrace trace;
+  trace.events.push_back({.node = "a\x01\"\\\xff", .op = "square", .device = "cpu:0"});
+  EXPECT_CONTAINS(trace.chrome_json(), "{\"name\":\"a\\u0001\\\"\\\\\xef\xbf\xbd\",\"cat\":\"square\"");
+}
+
 TEST(Session, passes_can_be_switched_off_by_name_only) {
   GraphScope g;
   auto y = square(placeholder({2}, f32, "x") + 1);

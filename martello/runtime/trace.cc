@@ -1,4 +1,5 @@
 #include <martello/base/strings.h>
+#include <martello/base/utf8.h>
 #include <martello/runtime/session.h>
 
 #include <algorithm>
@@ -6,6 +7,20 @@
 #include <map>
 
 namespace martello {
+namespace {
+
+// In double quotes, as JSON has it. Names of nodes may be any bytes.
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : as_utf8(text)) {
+    char escaped[8];
+    if (static_cast<unsigned char>(c) < 0x20) out.append(escaped, std::snprintf(escaped, sizeof escaped, "\\u%04x", c));
+    else out += c == '"' || c == '\\' ? str('\\', c) : std::string(1, c);
+  }
+  return out += '"';
+}
+
+}  // namespace
 
 std::string RunTrace::chrome_json() const {
   std::string json = "{\"traceEvents\":[";
@@ -14,8 +29,8 @@ std::string RunTrace::chrome_json() const {
     if (first == 0 || e.start_us < first) first = e.start_us;
   bool is_first = true;
   for (const TraceEvent& e : events) {
-    json += str(is_first ? "\n" : ",\n", "{\"name\":", quoted(e.node), ",\"cat\":", quoted(e.op),
-                ",\"ph\":\"X\",\"pid\":0,\"tid\":", quoted(e.device), ",\"ts\":", e.start_us - first,
+    json += str(is_first ? "\n" : ",\n", "{\"name\":", json_text(e.node), ",\"cat\":", json_text(e.op),
+                ",\"ph\":\"X\",\"pid\":0,\"tid\":", json_text(e.device), ",\"ts\":", e.start_us - first,
                 ",\"dur\":", e.duration_us, ",\"args\":{\"library_us\":", e.library_us, "}}");
     is_first = false;
   }

@@ -3,7 +3,6 @@
 
 namespace martello::internal {
 
-bool is_utf8(std::string_view text);
 // Refuses names that a file of statistics could not hold. `what` is a scalar, an image ...
 void check_metric_name(std::string_view what, std::string_view name);
 

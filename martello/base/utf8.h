@@ -1,0 +1,11 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace martello {
+
+bool is_utf8(std::string_view text);
+// The same text with U+FFFD in place of every byte that belongs to no character: for files that hold UTF-8 only.
+std::string as_utf8(std::string_view text);
+
+}  // namespace martello
