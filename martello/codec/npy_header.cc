@@ -92,6 +92,7 @@ NpyHeader parse_dict(std::string_view text) {
   while (!parser.take('}')) {
     const std::string_view key = parser.text();
     parser.expect(':');
+    MARTELLO_CHECK(key != "descr" || !parser.take('['), "has named fields, as no tensor has. Save each as an array.");
     if (key == "descr" && !has_dtype) header.dtype = dtype_of_descr(parser.text()), has_dtype = true;
     else if (key == "fortran_order" && !is_fortran) is_fortran = parser.boolean_value();
     else if (key == "shape" && !has_shape) header.shape = parser.shape(), has_shape = true;

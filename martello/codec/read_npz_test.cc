@@ -4,6 +4,7 @@
 #include <martello/codec/npz.h>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <cstdlib>
@@ -127,6 +128,12 @@ TEST_F(ReadNpzFileTest, reads_small_packed_and_newer_archives) {
     }
 }
 
+TEST_F(ReadNpzFileTest, what_is_no_file_is_refused) {
+  ASSERT_EQ(mkfifo((dir_ + "/pipe.npz").c_str(), 0600), 0);
+  for (const std::string& path : {dir_ + "/pipe.npz", dir_})
+    EXPECT_CONTAINS(error_of<InvalidArgument>([&] { read_npz(path); }), "is no regular file");
+}
+
 TEST_F(ReadNpzFileTest, what_is_wrong_is_named) {
   const std::string two(8, '\0'), good = npy(kDict, two);
   EXPECT_CONTAINS(refusal("PK"), "too few for an archive");
@@ -184,6 +191,7 @@ TEST_F(ReadNpzFileTest, headers_are_read_strictly) {
     return str("{'descr': ", descr, ", 'fortran_order': ", order, ", 'shape': ", shape, "}");
   };
   EXPECT_CONTAINS(header_refusal(dict("'|O'", "False", "(1,)")), "pickled Python objects");
+  EXPECT_CONTAINS(header_refusal(dict("[('a', '<f4'), ('b', '|O')]", "False", "(1,)")), "has named fields");
   EXPECT_CONTAINS(header_refusal(dict("'>f4'", "False", "(1,)")), "has the dtype \">f4\"");
   EXPECT_CONTAINS(header_refusal(dict("'<f4'", "True", "(2, 2)")), "numpy.ascontiguousarray");
   EXPECT_CONTAINS(header_refusal(dict("'<f4'", "false", "(1,)")), "True or False is expected");

@@ -86,7 +86,7 @@ void write_safetensors(const std::string& path, const std::vector<NamedTensor>& 
 }
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
-  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for its other end
   if (file_ < 0 && errno == ENOENT) throw NotFound(str("[safetensors '", path, "'] there is no such file."));
   if (file_ < 0) throw FileError(str("[safetensors '", path, "'] cannot open: ", strerror(errno), "."));
   try {

@@ -1,5 +1,6 @@
 #include <martello/base/checked.h>
 #include <martello/base/error.h>
+#include <martello/base/utf8.h>
 #include <martello/codec/internal/safetensors_header.h>
 
 #include <algorithm>
@@ -18,10 +19,13 @@ constexpr std::pair<DType, std::string_view> kNames[] = {{f32, "F32"}, {f64, "F6
                                                          {i32, "I32"}, {i64, "I64"}, {u8, "U8"},     {boolean, "BOOL"}};
 
 DType dtype_of_name(const std::string& name, const std::string& tensor) {
-  for (const auto& [dtype, text] : kNames)
+  std::vector<std::string> known;
+  for (const auto& [dtype, text] : kNames) {
     if (text == name) return dtype;
-  throw InvalidArgument(
-      str("tensor '", tensor, "' has the dtype ", martello::quoted(name), ", which is none of ours."));
+    known.emplace_back(text);
+  }
+  throw InvalidArgument(str("tensor '", tensor, "' has the dtype ", martello::quoted(name), ", which is none of ours (",
+                            join(known), "). Convert it where the file was written."));
 }
 
 // The library's own parser takes the last of two equal keys; here that is an error.
@@ -112,6 +116,15 @@ std::map<std::string, std::string> decode_metadata(const json& object) {
   return metadata;
 }
 
+void check_texts(const SafetensorsHeader& header) {
+  for (const Entry& e : header.entries)
+    MARTELLO_CHECK(is_utf8(e.name), "[safetensors] the name ", martello::quoted(e.name),
+                   " is no UTF-8, as all names and texts of such a file are. Rename the tensor.");
+  for (const auto& [key, text] : header.metadata)
+    MARTELLO_CHECK(is_utf8(key) && is_utf8(text), "[safetensors] the metadata ", martello::quoted(key),
+                   " is no UTF-8, as all names and texts of such a file are.");
+}
+
 }  // namespace
 
 std::string_view safetensors_name(DType dtype) {
@@ -121,6 +134,7 @@ std::string_view safetensors_name(DType dtype) {
 }
 
 std::string encode_header(SafetensorsHeader& header) {
+  check_texts(header);
   std::sort(header.entries.begin(), header.entries.end(), [](const Entry& a, const Entry& b) {
     return std::pair(-size_of(a.dtype), a.name) < std::pair(-size_of(b.dtype), b.name);
   });
@@ -134,15 +148,13 @@ std::string encode_header(SafetensorsHeader& header) {
     text[e.name] = {
         {"dtype", safetensors_name(e.dtype)}, {"shape", e.shape.symbolic()}, {"data_offsets", {e.begin, e.end}}};
   }
-  try {
-    return text.dump();
-  } catch (const json::exception& e) {
-    throw InvalidArgument(str("[safetensors] a name or text is no UTF-8 (", e.what(), ")."));
-  }
+  return text.dump();
 }
 
 SafetensorsHeader decode_header(std::string_view text, int64_t data_bytes) {
   MARTELLO_CHECK(text.starts_with("{"), "its header does not begin with {.");
+  // The parser would take it for the end.
+  MARTELLO_CHECK(text.find('\0') == std::string_view::npos, "its header is no JSON: it has a byte that is 0.");
   const json parsed = parse_without_duplicates(text);
   MARTELLO_CHECK(parsed.is_object(), "its header is no JSON object.");
   SafetensorsHeader header;

@@ -4,6 +4,7 @@
 #include <martello/codec/safetensors.h>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -103,6 +104,13 @@ TEST_F(SafetensorsTest, the_writer_refuses_names_that_are_taken_or_no_text) {
   EXPECT_CONTAINS(error_of<FileError>([&] { write_safetensors(dir_ + "/no/where", {{"w", x}}); }), "cannot open");
 }
 
+// A pipe without another end would be waited for.
+TEST_F(SafetensorsTest, refuses_what_is_no_file) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { SafetensorsFile file(path_); }), "is no regular file");
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] { SafetensorsFile file(dir_); }), "is no regular file");
+}
+
 TEST_F(SafetensorsTest, refuses_a_file_that_is_cut) {
   write_safetensors(path_, {{"w", HostTensor({100}, f32)}});
   const std::string whole = bytes();
@@ -143,6 +151,7 @@ TEST_F(SafetensorsTest, refuses_what_is_no_such_json) {
   EXPECT_CONTAINS(refusal_of(" {}"), "does not begin with {");
   EXPECT_CONTAINS(refusal_of("{\"a\":"), "no JSON");
   EXPECT_CONTAINS(refusal_of("{}{}"), "no JSON");
+  EXPECT_CONTAINS(refusal_of(std::string("{}\0garbage", 10)), "a byte that is 0");
   EXPECT_CONTAINS(refusal_of("{\"\xff\":1}"), "no JSON");
   EXPECT_CONTAINS(refusal_of(R"({"a":[[[[[[1]]]]]]})"), "nests deeper");
   EXPECT_CONTAINS(refusal_of(R"({"a":3})"), "tensor 'a' is a number");
@@ -153,7 +162,8 @@ TEST_F(SafetensorsTest, refuses_what_is_no_such_json) {
 TEST_F(SafetensorsTest, refuses_wrong_fields_by_name) {
   const auto of = [&](const std::string& fields) { return refusal_of(R"({"w":{)" + fields + "}}", "1234"); };
   EXPECT_CONTAINS(of(R"("dtype":"F32","shape":[1])"), "tensor 'w' has no data_offsets");
-  EXPECT_CONTAINS(of(R"("dtype":"I16","shape":[2],"data_offsets":[0,4])"), "dtype \"I16\"");
+  EXPECT_CONTAINS(of(R"("dtype":"I16","shape":[2],"data_offsets":[0,4])"),
+                  "dtype \"I16\", which is none of ours (F32, ");
   EXPECT_CONTAINS(of(R"("dtype":4,"shape":[1],"data_offsets":[0,4])"), "a dtype that is a number");
   EXPECT_CONTAINS(of(R"("dtype":"F32","shape":[-1],"data_offsets":[0,4])"), "-1 in its shape");
   EXPECT_CONTAINS(of(R"("dtype":"F32","shape":[1.0],"data_offsets":[0,4])"), "1.0 in its shape");

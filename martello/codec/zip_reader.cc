@@ -87,6 +87,7 @@ struct Directory {
 // The record at the end of an archive says where its directory is; behind it there may be a comment.
 Directory find_directory(const ZipFile& file) {
   constexpr int64_t kEnd = 22, kMostComment = 65535, kLocator = 20;
+  MARTELLO_CHECK(file.size() >= 0, "is no regular file.");
   MARTELLO_CHECK(file.size() >= kEnd, "has ", file.size(), " bytes, too few for an archive.");
   const int64_t tail = std::min(file.size(), kEnd + kMostComment);
   const std::string text = file.read(file.size() - tail, tail);
@@ -160,12 +161,13 @@ void check_places(const std::vector<ZipEntry>& entries, int64_t directory) {
 
 }  // namespace
 
-ZipFile::ZipFile(const std::string& path) : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+ZipFile::ZipFile(const std::string& path)
+    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (file_ < 0 && errno == ENOENT) throw NotFound(str("[npz '", path, "'] there is no such file."));
   struct stat found;
   if (file_ < 0 || fstat(file_, &found) != 0)
     throw FileError(str("[npz '", path, "'] cannot open: ", strerror(errno), "."));
-  size_ = S_ISREG(found.st_mode) ? found.st_size : 0;
+  size_ = S_ISREG(found.st_mode) ? found.st_size : -1;
 }
 
 ZipFile::~ZipFile() { ::close(file_); }
