@@ -27,6 +27,15 @@ struct Bell {
   std::condition_variable rings;
 };
 
+// Whose thread this is. It makes the room and the end that others wait for, so it can wait for neither.
+thread_local const void* owner = nullptr;
+
+// Times that the clock can hold.
+std::chrono::duration<double> at_most_years(double seconds) {
+  constexpr double kMost = 1e9;
+  return std::chrono::duration<double>(std::min(seconds, kMost));
+}
+
 }  // namespace
 
 struct PendingPrediction::State {
@@ -51,7 +60,7 @@ bool PendingPrediction::is_done() const {
 
 bool PendingPrediction::wait(double seconds) const {
   std::unique_lock lock(state_->bell->mutex);
-  return state_->bell->rings.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return state_->is_done; });
+  return state_->bell->rings.wait_for(lock, at_most_years(seconds), [&] { return state_->is_done; });
 }
 
 struct MultiThreadAsyncPredictor::Impl {
@@ -73,14 +82,16 @@ struct MultiThreadAsyncPredictor::Impl {
   Tasks take_batch(Last last);
   void linger(std::unique_lock<std::mutex>& lock, size_t tasks, double seconds);
   std::shared_ptr<Bell> next_bell();
+  Tasks end_threads();
   static void run(const PredictorBase& predictor, Tasks& tasks);
   static void finish(Tasks& tasks, std::vector<HostTensors> rows, const std::exception_ptr& error);
 
   std::vector<Ref<PredictorBase>> predictors;
   AsyncPredictorOptions options;
-  std::vector<std::thread> threads;
 
-  std::mutex mutex;  // of what follows
+  std::mutex stopping;  // held until the threads have ended
+  std::mutex mutex;     // of what follows
+  std::vector<std::thread> threads;
   std::condition_variable has_task, has_wanted, has_room;
   std::deque<Task> waiting;
   std::multiset<size_t> wanted;  // how many tasks the predictors that linger wait for
@@ -90,6 +101,7 @@ struct MultiThreadAsyncPredictor::Impl {
 };
 
 void MultiThreadAsyncPredictor::Impl::work(const PredictorBase& predictor) {
+  owner = this;
   Last last;
   for (Tasks tasks = take_batch(last); !tasks.empty(); tasks = take_batch(last)) {
     const double start = internal::now_seconds();
@@ -111,8 +123,7 @@ std::shared_ptr<Bell> MultiThreadAsyncPredictor::Impl::next_bell() {
 // Until so many tasks wait, at most so long.
 void MultiThreadAsyncPredictor::Impl::linger(std::unique_lock<std::mutex>& lock, size_t tasks, double seconds) {
   const auto place = wanted.insert(tasks);
-  has_wanted.wait_for(lock, std::chrono::duration<double>(seconds),
-                      [&] { return is_stopped || waiting.size() >= tasks; });
+  has_wanted.wait_for(lock, at_most_years(seconds), [&] { return is_stopped || waiting.size() >= tasks; });
   wanted.erase(place);
 }
 
@@ -179,7 +190,28 @@ void MultiThreadAsyncPredictor::Impl::finish(Tasks& tasks, std::vector<HostTenso
         task.done(PendingPrediction(task.state));
       } catch (const std::exception& e) {
         logger::error("[predict] what was to be done with a result has failed: ", e.what());
+      } catch (...) {
+        logger::error("[predict] what was to be done with a result has thrown what is no std::exception.");
       }
+}
+
+// Gives what still waits.
+MultiThreadAsyncPredictor::Impl::Tasks MultiThreadAsyncPredictor::Impl::end_threads() {
+  const std::lock_guard only(stopping);
+  Tasks left;
+  std::vector<std::thread> ending;
+  {
+    const std::lock_guard lock(mutex);
+    is_stopped = true;
+    std::move(waiting.begin(), waiting.end(), std::back_inserter(left));
+    waiting.clear();
+    ending.swap(threads);
+  }
+  has_task.notify_all();
+  has_wanted.notify_all();
+  has_room.notify_all();
+  for (std::thread& t : ending) t.join();
+  return left;
 }
 
 MultiThreadAsyncPredictor::MultiThreadAsyncPredictor(std::vector<Ref<PredictorBase>> predictors,
@@ -212,7 +244,8 @@ void MultiThreadAsyncPredictor::start() {
 PendingPrediction MultiThreadAsyncPredictor::put_task(HostTensors inputs, DoneFn done) {
   std::unique_lock lock(impl_->mutex);
   if (!impl_->is_started) throw FailedPrecondition("[predict] put_task() comes before start().");
-  impl_->has_room.wait(lock, [&] { return impl_->is_stopped || impl_->waiting.size() < impl_->most_waiting(); });
+  if (owner != impl_.get())
+    impl_->has_room.wait(lock, [&] { return impl_->is_stopped || impl_->waiting.size() < impl_->most_waiting(); });
   if (impl_->is_stopped) throw FailedPrecondition("[predict] put_task() comes after stop().");
   auto state = std::make_shared<PendingPrediction::State>(impl_->next_bell());
   impl_->waiting.push_back({std::move(inputs), state, std::move(done)});
@@ -224,18 +257,9 @@ PendingPrediction MultiThreadAsyncPredictor::put_task(HostTensors inputs, DoneFn
 }
 
 void MultiThreadAsyncPredictor::stop() {
-  Impl::Tasks left;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->is_stopped = true;
-    std::move(impl_->waiting.begin(), impl_->waiting.end(), std::back_inserter(left));
-    impl_->waiting.clear();
-  }
-  impl_->has_task.notify_all();
-  impl_->has_wanted.notify_all();
-  impl_->has_room.notify_all();
-  for (std::thread& t : impl_->threads) t.join();
-  impl_->threads.clear();
+  if (owner == impl_.get())
+    throw FailedPrecondition("[predict] stop() is called by one of the threads that it ends. Leave it to another one.");
+  Impl::Tasks left = impl_->end_threads();
   Impl::finish(left, {}, std::make_exception_ptr(FailedPrecondition("[predict] was stopped before this task's turn.")));
 }
 

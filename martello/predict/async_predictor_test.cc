@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -192,6 +193,62 @@ TEST_F(AsyncPredictor, calls_back_with_results_and_errors) {
     EXPECT_EQ(third.get()[0].scalar<float>(), 2) << "an error there is nobody else's";
   }
   EXPECT_EQ(said, (std::multiset<std::string>{"4", "negative: -1"}));
+}
+
+TEST_F(AsyncPredictor, what_is_thrown_where_a_result_is_done_with_is_nobody_elses) {
+  const testing::Log log;
+  MultiThreadAsyncPredictor predict({Doubler(shared)});
+  predict.start();
+  predict.put_task({HostTensor(1.f)}, [](const PendingPrediction&) { throw 7; }).get();
+  EXPECT_EQ(predict.put_task({HostTensor(2.f)}).get()[0].scalar<float>(), 4);
+  predict.stop();
+  EXPECT_CONTAINS(join(log.lines), "no std::exception");
+}
+
+// The only thread that makes room cannot wait for it.
+TEST_F(AsyncPredictor, what_is_done_with_a_result_may_put_further_tasks) {
+  MultiThreadAsyncPredictor predict({Doubler(shared)}, {.batch_size = 1, .capacity = 1});
+  close();
+  predict.start();
+  std::atomic<int> done = 0;
+  predict.put_task({HostTensor(1.f)}, [&](const PendingPrediction&) {
+    for (int i = 0; i < 3; ++i) predict.put_task({HostTensor(1.f)}, [&](const PendingPrediction&) { ++done; });
+  });
+  wait_for_batch();
+  const PendingPrediction second = predict.put_task({HostTensor(2.f)});  // there is no more room
+  open();
+  EXPECT_TRUE(second.wait(10));
+  const PendingPrediction last = predict.put_task({HostTensor(3.f)});
+  EXPECT_TRUE(last.wait(10));
+  predict.stop();
+  EXPECT_EQ(done, 3);
+}
+
+TEST_F(AsyncPredictor, its_own_threads_cannot_stop_it) {
+  const testing::Log log;
+  MultiThreadAsyncPredictor predict({Doubler(shared), Doubler(shared)}, {.batch_size = 1});
+  predict.start();
+  const auto stop = [&](const PendingPrediction&) { predict.stop(); };
+  std::vector<PendingPrediction> results;
+  for (int i = 0; i < 8; ++i) results.push_back(predict.put_task({HostTensor(1.f)}, stop));
+  for (const auto& r : results) EXPECT_TRUE(r.wait(10));
+  predict.stop();
+  EXPECT_CONTAINS(join(log.lines), "Leave it to another one.");
+}
+
+TEST_F(AsyncPredictor, several_threads_may_stop_it) {
+  MultiThreadAsyncPredictor predict({Doubler(shared), Doubler(shared)});
+  predict.start();
+  std::vector<std::thread> stoppers;
+  for (int i = 0; i < 4; ++i) stoppers.emplace_back([&] { predict.stop(); });
+  for (auto& s : stoppers) s.join();
+}
+
+TEST_F(AsyncPredictor, a_wait_may_be_for_ever) {
+  shared->duration = std::chrono::milliseconds(20);
+  MultiThreadAsyncPredictor predict({Doubler(shared)});
+  predict.start();
+  EXPECT_TRUE(predict.put_task({HostTensor(1.f)}).wait(std::numeric_limits<double>::infinity()));
 }
 
 TEST_F(AsyncPredictor, a_stop_finishes_what_runs_and_fails_what_waits) {

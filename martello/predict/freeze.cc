@@ -1,5 +1,6 @@
 #include <martello/base/error.h>
 #include <martello/graph/core_ops.h>
+#include <martello/graph/inline.h>
 #include <martello/ops/variable.h>
 #include <martello/passes/freeze.h>
 #include <martello/predict/internal/frozen_graph.h>
@@ -17,7 +18,7 @@ void check_is_pure(const OpNode& node) {
   MARTELLO_CHECK(effect != Effect::write, "[freeze] ", node.where(),
                  "writes a variable, and a frozen model has none. Leave it out of what the outputs need.\n  ",
                  node.context());
-  MARTELLO_CHECK(effect != Effect::host, "[freeze] ", node.where(),
+  MARTELLO_CHECK(!acts(node), "[freeze] ", node.where(),
                  "acts outside the graph, which a file cannot. Leave it out of what the outputs need.\n  ",
                  node.context());
 }

@@ -4,8 +4,11 @@
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
 #include <martello/ops/batch_norm.h>
+#include <martello/ops/cond.h>
 #include <martello/ops/control.h>
 #include <martello/ops/random.h>
+#include <martello/ops/reduce.h>
+#include <martello/ops/scan.h>
 #include <martello/predict/frozen.h>
 #include <martello/predict/internal/frozen_graph.h>
 #include <martello/predict/internal/predict_test.h>
@@ -92,6 +95,26 @@ TEST(FrozenPredictor, draws_random_numbers_anew) {
   const HostTensor first = frozen({zero})[0];
   EXPECT_FALSE(frozen({zero})[0].same_bits(first));
   EXPECT_TRUE(FrozenPredictor(dir.file("random.safetensors"))({zero})[0].same_bits(first));
+}
+
+// They act outside the graph only where a body does.
+TEST(FrozenPredictor, has_branches_and_loops) {
+  const TestDir dir;
+  const auto build = [](Tensor x) {
+    const Variable w = get_variable("w", {.shape = {}, .initializer = constant_init(3)});
+    const Tensor y = cond(
+        reduce_sum(x) > 0, [&] { return x * w; }, [&] { return x - w; });
+    const auto step = [&](TensorList sum, TensorList row) { return ScanStep{{sum[0] + row[0] * w}, {sum[0]}}; };
+    return identity(scan(step, {reduce_sum(y)}, {y}).ys[0], "sums");
+  };
+  const OfflinePredictor model(
+      {.tower_func = build, .input_signature = {{{kUnknown}, f32, "x"}}, .output_names = {"sums"}});
+  ModelExporter(model).export_compact(dir.file("net.safetensors"));
+  const FrozenPredictor frozen(dir.file("net.safetensors"));
+  for (const float x : {2.f, -2.f}) {
+    const HostTensor batch = HostTensor::of<float>({x, x / 2});
+    EXPECT_TRUE(frozen({batch})[0].same_bits(model({batch})[0])) << x;
+  }
 }
 
 TEST(ModelExporter, refuses_what_a_file_cannot_do) {

@@ -72,6 +72,10 @@ TEST(OfflinePredictor, refuses_a_config_that_says_too_little_or_too_much) {
                   }),
                   ".input_signature too");
   EXPECT_CONTAINS(error_of([&] { OfflinePredictor({.tower_func = twice, .output_names = {"y"}}); }), "0 inputs");
+  EXPECT_CONTAINS(error_of([] {
+                    OfflinePredictor({.model = Line(), .input_names = {"x", "x"}, .output_names = {"y"}});
+                  }),
+                  ".input_names has 'x' twice");
   const std::string text = error_of<NotFound>([] { OfflinePredictor({.model = Line(), .output_names = {"line/v"}}); });
   EXPECT_CONTAINS(text, "'line/v'");
   EXPECT_CONTAINS(text, "offline_predictor_test.cc");

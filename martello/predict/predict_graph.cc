@@ -6,6 +6,7 @@
 #include <martello/tensor/device.h>
 
 #include <optional>
+#include <set>
 
 namespace martello::internal {
 namespace {
@@ -28,6 +29,9 @@ PredictGraph::PredictGraph(PredictConfig config) : config_(std::move(config)), f
   MARTELLO_CHECK(!config_.output_names.empty(), "[predict] its config names no output. Set .output_names.");
   if (config_.input_names.empty())
     for (const TensorSpec& s : signature()) config_.input_names.push_back(s.name);
+  std::set<std::string> names;
+  for (const std::string& n : config_.input_names)
+    MARTELLO_CHECK(names.insert(n).second, "[predict] .input_names has '", n, "' twice. Name each input once.");
 }
 
 TowerHandle PredictGraph::add_tower(std::string_view name, int device, const std::function<TensorList()>& inputs) {
