@@ -3,6 +3,7 @@
 #include <martello/base/error.h>
 #include <martello/base/log.h>
 #include <martello/base/state.h>
+#include <martello/base/utf8.h>
 #include <martello/callbacks/internal/saver_dir.h>
 #include <martello/loop/commit_point.h>
 #include <martello/loop/monitors.h>
@@ -20,6 +21,8 @@ std::string file_name(bool is_max, const std::string& stat) {
   return name;
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 }  // namespace
 
 MinSaver::MinSaver(std::string stat, BestSaverOptions options, SourceLine line)
@@ -32,9 +35,12 @@ MinSaver::MinSaver(std::string stat, BestSaverOptions options, bool is_max, Sour
     MARTELLO_CHECK(options_.keep >= 1, "[", name(), " '", stat_, "'] .keep is ", options_.keep,
                    "; it must be at least 1.");
     if (options_.filename.empty()) options_.filename = file_name(is_max_, stat_);
-    const bool is_plain = options_.filename.find('/') == std::string::npos && !options_.filename.starts_with("model-");
-    MARTELLO_CHECK(is_plain, "[", name(), " '", stat_, "'] .filename is '", options_.filename,
-                   "'. Give a name without a directory that does not begin with model-.");
+    const std::string& file = options_.filename;
+    const bool is_text = is_utf8(file) && std::none_of(file.begin(), file.end(), is_control);
+    const bool is_plain = is_text && file.find('/') == std::string::npos && !file.starts_with("model-");
+    MARTELLO_CHECK(is_plain, "[", name(), " '", stat_, "'] .filename is ", quoted(file),
+                   ". Give a name without a directory that does not begin with model-, of UTF-8 without control ",
+                   "characters.");
   });
 }
 

@@ -153,6 +153,12 @@ TEST_F(BestSaverTest, two_that_would_make_the_same_file_are_refused) {
     EXPECT_CONTAINS(text, part);
 }
 
+// The names stand in checkpoints, a line each.
+TEST_F(BestSaverTest, file_names_that_a_checkpoint_cannot_hold_are_refused) {
+  for (const char* name : {"a\nb", "a\xff", "a/b", "model-1"})
+    EXPECT_CONTAINS(error_of<InvalidArgument>([&] { MinSaver("score", {.filename = name}); }), ".filename is \"");
+}
+
 TEST_F(BestSaverTest, has_its_file_in_its_own_directory) {
   ASSERT_EQ(
       train({Score({3, 1, 2}), ModelSaver({.dir = dir_ + "/all"}), MinSaver("score", {.dir = dir_ + "/best"})}).reason,

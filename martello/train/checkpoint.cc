@@ -2,6 +2,7 @@
 
 #include <martello/base/error.h>
 #include <martello/base/state.h>
+#include <martello/base/utf8.h>
 #include <martello/train/internal/checkpoint_metadata.h>
 
 #include <cstring>
@@ -67,11 +68,16 @@ void take_reserved(Checkpoint& c, std::string_view name, HostTensor value) {
 
 }  // namespace
 
+void check_variable_name(std::string_view name) {
+  MARTELLO_CHECK(!name.starts_with(kCheckpointPrefix) && name != "__metadata__", "[checkpoint] variable '", name,
+                 "' begins with ", kCheckpointPrefix, " or is __metadata__, which are reserved. Rename it.");
+  MARTELLO_CHECK(is_utf8(name), "[checkpoint] variable ", quoted(name),
+                 " has a name that is no UTF-8, as all names of a checkpoint are. Rename it.");
+}
+
 void write_checkpoint(const std::string& path, const Checkpoint& c, const std::function<void()>& check) {
   std::vector<NamedTensor> tensors = c.variables;
-  for (const NamedTensor& t : c.variables)
-    MARTELLO_CHECK(!t.name.starts_with(kCheckpointPrefix), "[checkpoint '", path, "'] variable '", t.name,
-                   "' begins with ", kCheckpointPrefix, ", which is reserved. Rename it.");
+  for (const NamedTensor& t : c.variables) check_variable_name(t.name);
   for (const NamedTensor& t : c.local_variables) tensors.push_back({reserved(str(kLocal, t.name)), t.value});
   tensors.push_back({reserved(kState), as_tensor(c.state)});
   tensors.push_back({reserved(kFingerprint), as_tensor(encode_fingerprint(c.fingerprint))});

@@ -28,6 +28,8 @@ struct Checkpoint {
   Fingerprint fingerprint = {};
   std::string kernel_choices = {};
 };
+// Refuses a name that no file can hold: better before a training than at its first save.
+void check_variable_name(std::string_view name);
 // `check` is called every few megabytes; what it throws ends the writing.
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint, const std::function<void()>& check = {});
 // Strict: every changed bit is found. As read_checkpoint_info().

@@ -1,4 +1,5 @@
 #include <martello/base/error.h>
+#include <martello/base/utf8.h>
 #include <martello/train/internal/checkpoint_metadata.h>
 
 #include <charconv>
@@ -61,8 +62,15 @@ struct Fields {
     MARTELLO_CHECK(found != all.end(), "has no ", key, " in its metadata.");
     return found->second;
   }
-  int64_t size(const char* key) const {
+  // Epochs may be counted from below 0.
+  int64_t epoch(const char* key) const {
+    constexpr int64_t kMost = int64_t{1} << 53;
     const auto value = number<int64_t>(key, (*this)[key]);
+    MARTELLO_CHECK(-kMost <= value && value <= kMost, "its ", key, " is ", value, ", which no run reaches.");
+    return value;
+  }
+  int64_t count(const char* key) const {
+    const int64_t value = epoch(key);
     MARTELLO_CHECK(value >= 0, "its ", key, " is ", value, ", below 0.");
     return value;
   }
@@ -80,17 +88,23 @@ CheckpointInfo decode(const std::string& path, const Fields& f) {
   MARTELLO_CHECK(f[kCheckpointFormatKey] == kFormat, "is of format ", quoted(f[kCheckpointFormatKey]),
                  "; this version reads ", kFormat, ".");
   CheckpointInfo info{.path = path};
-  info.global_step = f.size("global_step");
-  info.position.epoch_num = number<int64_t>("epoch_num", f["epoch_num"]);
-  info.position.steps_done = f.size("steps_done");
+  info.global_step = f.count("global_step");
+  info.position.epoch_num = f.epoch("epoch_num");
+  info.position.steps_done = f.count("steps_done");
   info.position.phase = parse_phase(f["phase"]);
   info.next_callback = f["next_callback"];
   info.end = f["end"];
   info.run = f["run"];
   info.saved_at = parse_time(f["saved_at"]);
   info.best = parse_best_tags(f["best"]);
-  if (f.all.contains("replaced_end")) info.replaced_end = number<int64_t>("replaced_end", f["replaced_end"]);
+  if (f.all.contains("replaced_end")) info.replaced_end = f.epoch("replaced_end");
   return info;
+}
+
+// What was thrown may say anything, at any length.
+std::string end_text(std::string_view end) {
+  constexpr size_t kMost = 1 << 16;
+  return as_utf8(end.substr(0, kMost));
 }
 
 }  // namespace
@@ -102,7 +116,7 @@ std::map<std::string, std::string> encode_metadata(const CheckpointInfo& info) {
                                                  {"steps_done", str(info.position.steps_done)},
                                                  {"phase", str(info.position.phase)},
                                                  {"next_callback", info.next_callback},
-                                                 {"end", info.end},
+                                                 {"end", end_text(info.end)},
                                                  {"run", info.run},
                                                  {"saved_at", str(info.saved_at)},
                                                  {"best", best_text(info.best)}};

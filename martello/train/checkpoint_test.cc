@@ -80,6 +80,14 @@ TEST_F(CheckpointTest, reads_back_what_was_written) {
   EXPECT_EQ(c.kernel_choices, "none\n");
 }
 
+TEST_F(CheckpointTest, names_that_no_file_holds_are_refused) {
+  for (const char* name : {"__martello__/w", "__metadata__", "w\xff"}) {
+    EXPECT_CONTAINS(error_of<InvalidArgument>([&] { check_variable_name(name); }), "[checkpoint] variable ");
+    EXPECT_THROW(write_checkpoint(path(1), {.variables = {{name, HostTensor(1.f)}}}), InvalidArgument);
+  }
+  check_variable_name("gr\xc3\xbc\xc3\x9f/__metadata__");
+}
+
 TEST_F(CheckpointTest, two_thousand_flipped_bits_are_all_found) {
   const std::string good = save(1), bytes = read(good), bad = dir_ + "/bad.safetensors";
   std::mt19937 random(3);
@@ -108,8 +116,8 @@ TEST_F(CheckpointTest, other_files_are_refused_with_the_reason) {
   EXPECT_THROW(read_checkpoint(path(5)), NotFound);
 }
 
-// They are sorted by these.
-TEST_F(CheckpointTest, numbers_that_cannot_be_compared_are_refused) {
+// They are sorted by these, or counted on.
+TEST_F(CheckpointTest, numbers_that_cannot_be_compared_or_counted_on_are_refused) {
   const auto with = [&](const std::string& key, const std::string& value) {
     auto metadata = SafetensorsFile(save(1)).metadata();
     metadata[key] = value;
@@ -117,6 +125,9 @@ TEST_F(CheckpointTest, numbers_that_cannot_be_compared_are_refused) {
     return list_checkpoints(dir_).at(0).why;
   };
   for (const char* time : {"nan", "inf", "-1", "1e300"}) EXPECT_CONTAINS(with("saved_at", time), "which is no time");
+  for (const char* key : {"global_step", "epoch_num", "steps_done"})
+    EXPECT_CONTAINS(with(key, "9223372036854775807"), "which no run reaches");
+  EXPECT_EQ(with("epoch_num", "-2"), "");
   EXPECT_CONTAINS(with("best", "min-a=nan min 1 best"), "has a value that is no number");
   EXPECT_EQ(with("best", "min-a=-inf min 1 best"), "") << "a statistic may be";
 }

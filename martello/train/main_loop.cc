@@ -160,7 +160,10 @@ void Trainer::Impl::commit(Phase phase, size_t next_callback) {
   position = LoopPosition{loop.epoch_num, steps_done, phase, next_callback};
   position_step = loop.global_step;
   if (next_callback < group->list().size()) return;
-  if (commit_point.is_pending() && !flush_monitors()) return commit_point.lose();
+  if (commit_point.is_pending()) {
+    saver.check_failures();
+    if (!flush_monitors()) return commit_point.lose();
+  }
   commit_point.commit(*position);
 }
 

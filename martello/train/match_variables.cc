@@ -4,6 +4,7 @@
 #include <martello/train/internal/match_variables.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -33,6 +34,14 @@ void check_ignored(const ValueSource& source, const std::vector<std::string>& va
                    did_you_mean(n, variables));
 }
 
+void check_prefix(const ValueSource& source, const std::vector<std::string>& variables) {
+  const std::string& prefix = source.options.prefix;
+  const bool is_found =
+      std::any_of(variables.begin(), variables.end(), [&](const std::string& v) { return value_name(v, prefix) != v; });
+  MARTELLO_CHECK(prefix.empty() || is_found, source.who, ".prefix is '", prefix, "', but no variable begins with '",
+                 prefix, "/'. Give the part of their names before a slash.");
+}
+
 std::string some_of(std::vector<std::string> names) {
   constexpr size_t kShown = 3;
   if (names.size() <= kShown) return join(names);
@@ -46,6 +55,7 @@ std::vector<Match> match_variables(const Graph& graph, const ValueSource& source
   const std::set<std::string> values(source.names.begin(), source.names.end());
   const std::vector<std::string> variables = variable_names(graph);
   check_ignored(source, variables);
+  check_prefix(source, variables);
   std::map<std::string, std::string> taken;  // value to variable
   std::vector<Match> matches;
   for (const std::string& name : variables) {
@@ -95,19 +105,36 @@ bool is_convertible(DType from, DType to) {
   return from == u8 ? to == i32 || to == i64 : from == i32 && to == i64;
 }
 
+// Whether nothing finite has become infinite.
+bool holds(const HostTensor& fitted, const HostTensor& value) {
+  const DType from = value.dtype(), to = fitted.dtype();
+  if (!is_floating(to) || to == f64 || (to == f32 && from != f64)) return true;
+  for (int64_t i = 0; i < value.num_elements(); ++i)
+    if (std::isfinite(value.at(i)) && !std::isfinite(fitted.at(i))) return false;
+  return true;
+}
+
+std::optional<HostTensor> made_to_fit(const HostTensor& value, const Tensor& variable) {
+  if (value.num_elements() != variable.shape().num_elements() || !is_convertible(value.dtype(), variable.dtype()))
+    return std::nullopt;
+  HostTensor made = value.cast(variable.dtype());
+  if (!holds(made, value)) return std::nullopt;
+  return made.reshaped(variable.shape());
+}
+
 // `value` as the variable takes it; none when it is left out.
 std::optional<HostTensor> fitted(const HostTensor& value, const Tensor& variable, const ValueSource& source) {
   if (value.dtype() == variable.dtype() && value.shape() == variable.shape()) return value;
   const std::string both = str(source.who, "variable '", variable.name(), "' is ", variable.dtype(), variable.shape(),
                                " but its value is ", value.dtype(), value.shape());
   MARTELLO_CHECK(source.fit != Fit::exact, both, ". Ignore it, or use SaverRestoreRelaxed.");
-  if (value.num_elements() != variable.shape().num_elements() || !is_convertible(value.dtype(), variable.dtype())) {
-    MARTELLO_CHECK(source.fit == Fit::skip, both, ". Set .ignore_mismatch to leave such values out.");
-    logger::warn(both, ": it is left out.");
-    return std::nullopt;
+  if (auto made = made_to_fit(value, variable)) {
+    logger::warn(both, ": it is made to fit.");
+    return made;
   }
-  logger::warn(both, ": it is made to fit.");
-  return value.cast(variable.dtype()).reshaped(variable.shape());
+  MARTELLO_CHECK(source.fit == Fit::skip, both, ". Set .ignore_mismatch to leave such values out.");
+  logger::warn(both, ": it is left out.");
+  return std::nullopt;
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <martello/base/append_file.h>
 #include <martello/base/directory_lock.h>
 #include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
@@ -162,6 +163,21 @@ TEST_F(ModelSaverTest, a_disk_that_always_refuses_ends_the_run) {
   EXPECT_EQ(end.reason, TrainEnd::failed);
   for (const char* part : {"3 saves in a row", "model-6.safetensors", "No such file"})
     EXPECT_CONTAINS(end.message, part);
+  EXPECT_EQ(trainer_.loop().epoch_num, 4);
+}
+
+struct FullDisk : Monitor {
+  std::string name() const override { return "FullDisk"; }
+  void flush() override { throw FileError("[file 'log'] no room."); }
+};
+
+TEST_F(ModelSaverTest, logs_that_can_never_be_written_end_the_run_too) {
+  const TrainEnd end = trainer_.train({.callbacks = {ModelSaver({.dir = dir_})},
+                                       .monitors = std::vector<Ref<Monitor>>{FullDisk()},
+                                       .steps_per_epoch = 2,
+                                       .max_epoch = 9});
+  EXPECT_EQ(end.reason, TrainEnd::failed);
+  for (const char* part : {"3 saves in a row", "no room"}) EXPECT_CONTAINS(end.message, part);
   EXPECT_EQ(trainer_.loop().epoch_num, 4);
 }
 

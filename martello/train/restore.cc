@@ -22,6 +22,16 @@ ValueSource source_of(const std::shared_ptr<const SafetensorsFile>& file, const 
           fit};
 }
 
+ValueSource source_of(std::string who, const ValueMap& values, MismatchOptions options) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) names.push_back(name);
+  return {std::move(who),
+          std::move(names),
+          [&values](const std::string& n) { return values.at(n); },
+          {},
+          options.ignore_mismatch ? Fit::skip : Fit::relaxed};
+}
+
 std::string checked_path(const std::string& path, SourceLine line) {
   return with_line(line, [&] {
     MARTELLO_CHECK(!path.empty(), "[restore] got an empty path.");
@@ -59,15 +69,25 @@ void SaverRestore::run_init(Session& session) {
   restore_variables(session, source_of(std::make_shared<const SafetensorsFile>(path_), options_, fit_));
 }
 
-void DictRestore::run_init(Session& session) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : values_) names.push_back(name);
-  restore_variables(session, {"[restore] ",
-                              std::move(names),
-                              [this](const std::string& n) { return values_.at(n); },
-                              {},
-                              options_.ignore_mismatch ? Fit::skip : Fit::relaxed});
-}
+void DictRestore::run_init(Session& session) { restore_variables(session, source_of("[restore] ", values_, options_)); }
+
+namespace {
+
+class NpzRestore : public SessionInit {
+ public:
+  NpzRestore(const std::string& path, MismatchOptions options) : path_(path), options_(options) {
+    const NamedTensors values = read_npz(path);
+    values_ = ValueMap(values.begin(), values.end());
+  }
+  void run_init(Session& session) override { restore_variables(session, source_of(title(path_), values_, options_)); }
+
+ private:
+  std::string path_;
+  ValueMap values_;
+  MismatchOptions options_;
+};
+
+}  // namespace
 
 ChainInit::ChainInit(std::vector<Ref<SessionInit>> inits, SourceLine line) : inits_(std::move(inits)) {
   with_line(line, [&] {
@@ -87,8 +107,7 @@ void ChainInit::run_init(Session& session) {
 SmartInit::SmartInit(const std::string& path, MismatchOptions options, SourceLine line) {
   if (path.empty()) return;
   if (path.ends_with(".npz")) {
-    const NamedTensors values = with_line(line, [&] { return read_npz(expanded(path)); });
-    init_ = DictRestore(ValueMap(values.begin(), values.end()), options);
+    init_ = with_line(line, [&] { return NpzRestore(expanded(path), options); });
     return;
   }
   if (options.ignore_mismatch) init_ = SaverRestoreRelaxed(expanded(path), {}, line);

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -95,6 +96,13 @@ TEST_F(RestoreTest, a_prefix_ends_at_a_slash) {
   EXPECT_CONTAINS(refusal(SaverRestore(path_, {.prefix = "a"})), "variables 'a/w' and 'w' both stand for its 'w'");
 }
 
+TEST_F(RestoreTest, a_prefix_of_no_variable_is_refused) {
+  write_safetensors(path_, {{"w", w_}, {"b", b_}});
+  for (const char* prefix : {"a/", "c"})
+    EXPECT_CONTAINS(refusal(SaverRestore(path_, {.prefix = prefix})),
+                    str(".prefix is '", prefix, "', but no variable"));
+}
+
 TEST_F(RestoreTest, ignores_what_it_is_told_to) {
   write_safetensors(path_, {{"a/w", HostTensor(1.f)}, {"b", b_}});
   Session session = init(SaverRestore(path_, {.ignore = {"a/w"}}));
@@ -126,6 +134,17 @@ TEST_F(RestoreTest, relaxed_makes_values_fit_or_leaves_them_out) {
   EXPECT_TRUE(says(log, "'b' is i64[3] but its value is i64[4]: it is left out."));
 }
 
+TEST_F(RestoreTest, a_value_beyond_its_variables_dtype_does_not_fit) {
+  const HostTensor large = HostTensor::of<double>({1, 2, 1e300, INFINITY}, {2, 2});
+  EXPECT_CONTAINS(refusal(DictRestore({{"a/w", large}})), "f32[2, 2] but its value is f64[2, 2]");
+  EXPECT_EQ(init(DictRestore({{"a/w", HostTensor::of<double>({1, 2, 3, INFINITY})}})).get("a/w").at(3), INFINITY);
+  {
+    const GraphScope scope(graph_);
+    get_variable("h", {.shape = {}, .dtype = f16, .initializer = zeros(), .trainable = false});
+  }
+  EXPECT_CONTAINS(refusal(DictRestore({{"h", HostTensor(1e30f).cast(bf16)}})), "f16[] but its value is bf16[]");
+}
+
 TEST_F(RestoreTest, a_map_of_values_serves_too) {
   EXPECT_TRUE(init(DictRestore({{"b", b_.cast(i32)}})).get("b").same_bits(b_));
   EXPECT_CONTAINS(refusal(DictRestore({{"b", w_}})), "ignore_mismatch");
@@ -146,7 +165,9 @@ TEST_F(RestoreTest, npz_files_and_lists_of_files_serve_too) {
   save_checkpoint_vars({{"b", b_.cast(i32)}, {"a/w", w_}}, dir_ + "/a.npz");
   const HostTensor other = HostTensor::of<int64_t>({1, 1, 1});
   save_checkpoint_vars({{"b", other}}, path_);
+  Log log;
   EXPECT_TRUE(init(SmartInit(dir_ + "/a.npz")).get("b").same_bits(b_));
+  EXPECT_TRUE(says(log, "/a.npz'] variable 'b' is i64[3] but its value is i32[3]"));
   Session session = init(SmartInit(std::vector<std::string>{dir_ + "/a.npz", path_, ""}));
   EXPECT_TRUE(session.get("b").same_bits(other));
   EXPECT_TRUE(session.get("a/w").same_bits(w_));

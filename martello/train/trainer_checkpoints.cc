@@ -1,5 +1,6 @@
 // How a trainer saves itself.
 #include <martello/base/append_file.h>
+#include <martello/base/error.h>
 #include <martello/base/internal/clock.h>
 #include <martello/base/log.h>
 #include <martello/base/state.h>
@@ -24,12 +25,20 @@ std::vector<NamedTensor> values_of(const std::vector<Variable>& variables, Sessi
   return values;
 }
 
+void add_state(State& s, const std::string& key, Callback& callback) try { s(key, callback); } catch (Error& e) {
+  e.add_context(str("in the state of callback '", key, "'"));
+  throw;
+} catch (const std::exception&) {
+  logger::error("[checkpoints] the state of callback '", key, "' cannot be saved.");
+  throw;
+}
+
 std::string callback_states(const CallbackList& callbacks, CommitPoint& pending) {
   State s;
   std::vector<std::string> keys = callback_keys(callbacks);
   s("callbacks", keys);
   pending.state(s);
-  for (size_t i = 0; i < keys.size(); ++i) s(keys[i], *callbacks[i]);
+  for (size_t i = 0; i < keys.size(); ++i) add_state(s, keys[i], *callbacks[i]);
   return s.bytes();
 }
 

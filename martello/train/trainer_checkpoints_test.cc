@@ -112,6 +112,59 @@ TEST_F(TrainerCheckpointsTest, the_error_that_ended_a_run_is_told_when_its_state
   }));
 }
 
+TEST_F(TrainerCheckpointsTest, the_state_at_an_error_is_saved_whatever_the_error_says) {
+  Actor actor;
+  actor.in_trigger = [](Actor&) { throw std::runtime_error("\xff\x01 in a file" + std::string(20'000'000, 'x')); };
+  const testing::Log log;
+  EXPECT_EQ(train(std::move(actor)).reason, TrainEnd::failed);
+  const CheckpointInfo saved = read_checkpoint_info(dir_ + "/crash-2.safetensors");
+  EXPECT_CONTAINS(saved.end, "crash: \xef\xbf\xbd\x01 in a file");
+}
+
+struct Named : Callback {
+  explicit Named(std::string n) : name_(std::move(n)) {}
+  std::string name() const override { return name_; }
+  void state(State& s) override { s("value", value_); }
+  std::string name_;
+  int64_t value_ = 0;
+};
+
+TEST_F(TrainerCheckpointsTest, callbacks_may_be_called_anything) {
+  for (const char* from : {"none", "auto"}) {
+    SimpleTrainer trainer;
+    trainer.setup_graph(kLineSignature, LineInput(), line_cost, [] { return Momentum(0.01); });
+    CallbackList callbacks = {ModelSaver({.dir = dir_})};
+    for (const char* name : {"a", "a", "a#2", "tagged", "callbacks", "\xff"}) callbacks.push_back(Named(name));
+    const TrainEnd end = trainer.train({.callbacks = std::move(callbacks),
+                                        .steps_per_epoch = 2,
+                                        .max_epoch = from[0] == 'n' ? 1 : 2,
+                                        .resume = {.from = from}});
+    EXPECT_TRUE(end.is_success()) << end.message;
+    EXPECT_EQ(end.failed_saves, 0);
+  }
+  EXPECT_EQ(newest().global_step, 4);
+}
+
+TEST_F(TrainerCheckpointsTest, a_state_that_cannot_be_saved_tells_whose_it_is) {
+  struct Twice : Named {
+    using Named::Named;
+    void state(State& s) override { s("value", value_), s("value", value_); }
+  };
+  SimpleTrainer trainer;
+  trainer.setup_graph(kLineSignature, LineInput(), line_cost, [] { return Momentum(0.01); });
+  const TrainEnd end =
+      trainer.train({.callbacks = {ModelSaver({.dir = dir_}), Twice("T")}, .steps_per_epoch = 2, .max_epoch = 1});
+  EXPECT_EQ(end.reason, TrainEnd::failed);
+  EXPECT_CONTAINS(end.message, "in the state of callback 'T'");
+}
+
+TEST_F(TrainerCheckpointsTest, variables_that_no_file_holds_are_refused_before_training) {
+  Actor actor;
+  actor.in_setup = [](Actor&) { get_variable("w\xff", {.shape = {2}, .trainable = false}); };
+  EXPECT_CONTAINS(testing::error_of<InvalidArgument>([&] { static_cast<void>(train(std::move(actor))); }), "no UTF-8");
+  EXPECT_TRUE(list_checkpoints(dir_).empty());
+}
+
 int64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   int64_t size = 0, resident = 0;

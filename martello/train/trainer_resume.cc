@@ -55,9 +55,15 @@ void set_variables(Session& session, const std::vector<Variable>& variables, con
   logger::warn(who, join(faults, "; "), ".");
 }
 
+void check_names(const Graph& graph) {
+  for (const auto key : {kGlobalVariables, kLocalVariables})
+    for (const Variable& v : graph.collections().get(key)) check_variable_name(v.handle().name());
+}
+
 }  // namespace
 
 void Trainer::Impl::find_resumed(const ResumeOptions& options) {
+  if (!commit_point.directories().empty()) check_names(graph);
   saver.open(commit_point.directories(), bytes_of(graph));
   commit_point.set_checkpoint_writer([this](const CommitPoint::Commit& c) { save(c); });
   commit_point.set_settler([this] {
@@ -92,7 +98,7 @@ void Trainer::Impl::restore_variables() const {
   set_variables(*session, lists.get(kLocalVariables), resumed->local_variables, title(*resumed), accepts_others);
 }
 
-void Trainer::Impl::restore_callbacks() {
+void Trainer::Impl::restore_callbacks() try {
   State s = State::from_bytes(resumed->state);
   std::vector<std::string> saved;
   s("callbacks", saved);
@@ -106,12 +112,15 @@ void Trainer::Impl::restore_callbacks() {
     try {
       s(keys[i], *group->list()[i]);
     } catch (Error& e) {
-      e.add_context(str("in the state of callback '", keys[i], "' of '", resumed->info.path, "'"));
+      e.add_context(str("in the state of callback '", keys[i], "'"));
       throw;
     }
   }
   for (const std::string& key : left) logger::warn(title(*resumed), "its state of callback '", key, "' is not needed.");
   commit_point.state(s);
+} catch (Error& e) {
+  e.add_context(str("in the state in '", resumed->info.path, "'"));
+  throw;
 }
 
 LoopPosition Trainer::Impl::resumed_position() const {

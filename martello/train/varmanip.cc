@@ -35,7 +35,10 @@ void save_checkpoint_vars(const ValueMap& values, const std::string& path) {
     return file.commit();
   }
   std::vector<NamedTensor> tensors;
-  for (const auto& [name, value] : values) tensors.push_back({name, value});
+  for (const auto& [name, value] : values) {
+    check_variable_name(name);  // readers would pass over it
+    tensors.push_back({name, value});
+  }
   write_safetensors(path, tensors, {}, {.checksums = true});
 }
 

@@ -49,6 +49,13 @@ TEST_F(VarmanipTest, of_a_checkpoint_only_variables_are_loaded) {
   EXPECT_THROW(get_checkpoint_path(dir_), NotFound);
 }
 
+TEST_F(VarmanipTest, names_that_readers_pass_over_are_refused) {
+  EXPECT_CONTAINS(error_of<InvalidArgument>([&] {
+                    save_checkpoint_vars({{"__martello__/x", HostTensor(1.f)}}, dir_ + "/a.safetensors");
+                  }),
+                  "reserved");
+}
+
 TEST_F(VarmanipTest, dumps_what_inference_needs) {
   Session session(graph_);
   dump_session_params(session, dir_ + "/p.npz");

@@ -42,6 +42,7 @@ class CheckpointSaver {
   void close();                                    // waits, and gives the directories back
   // One that could not even be started.
   void note_failure(const std::string& why);
+  void check_failures() const;  // throws FileError after too many
 
   int64_t num_failed() const { return num_failed_; }
   bool has_last_failed() const { return failed_in_a_row_ > 0; }
@@ -57,7 +58,6 @@ class CheckpointSaver {
   void inherit(CheckpointInfo& info, const std::string& path) const;
   bool is_of_this_branch(const CheckpointInfo& info) const;
   void name_best(const CommitPoint::Directory& directory);
-  void check_failures() const;
 
   std::optional<DirectoryLock> logger_dir_;
   std::vector<Held> directories_;
