@@ -1,6 +1,7 @@
 // Runs the built command.
 #include <martello/base/internal/test_dir.h>
 #include <martello/base/internal/test_text.h>
+#include <martello/base/utf8.h>
 #include <martello/callbacks/monitors/stats_file.h>
 #include <martello/codec/npz.h>
 #include <martello/codec/safetensors.h>
@@ -96,9 +97,11 @@ TEST_F(CommandTest, refuses_wrong_use) {
   expect_refusal("ls nowhere", "there is no file or directory 'nowhere'");
   write_model("m.safetensors");
   expect_refusal("show m.safetensors fc/W --values x", "no whole number");
-  const Outcome o = run("ls nowhere --json");
-  EXPECT_EQ(o.code, 2);
-  EXPECT_CONTAINS(o.json()["error"].get<std::string>(), "nowhere");
+  for (const char* arguments : {"ls nowhere --json", "nowhere --json", "--json nowhere"}) {
+    const Outcome o = run(arguments);
+    EXPECT_EQ(o.code, 2) << arguments;
+    EXPECT_TRUE(o.json().contains("error")) << o.out;
+  }
 }
 
 TEST_F(CommandTest, ls_lists_tensors_and_checkpoints) {
@@ -198,6 +201,7 @@ TEST_F(CommandTest, convert_goes_both_ways) {
   EXPECT_EQ(run("diff a.safetensors b.npz").code, 0) << "formats do not matter";
   EXPECT_EQ(run("convert a.safetensors d.npz --keep ^fc --drop b$").code, 0);
   EXPECT_EQ(read_npz(file("d.npz")).size(), 1u);
+  expect_refusal("convert a.safetensors ./a.safetensors", "are one file");
   expect_refusal("convert a.safetensors d.npy", "its format is not known");
   expect_refusal("convert a.safetensors d.npz --keep nothing", "nothing of the 3 tensors");
   expect_refusal("convert a.safetensors d.npz --keep '['", "convert --keep");
@@ -236,6 +240,10 @@ TEST_F(CommandTest, graph_prints_and_draws) {
   EXPECT_EQ(run("graph net.txt --out net.svg").code, 0);
   const std::string svg = read("net.svg");
   for (const char* part : {"<svg", "image", "prob", "softmax f32[?, 10]", "</svg>"}) EXPECT_CONTAINS(svg, part);
+  std::string name;  // of more letters than a box has, cut between the two bytes of one
+  for (int i = 0; i < 30; ++i) name += "\xc3\xbc";
+  write("long.txt", "martello graph 1\n%\"" + name + "x\" = placeholder() {shape=[2]}\n");
+  EXPECT_TRUE(is_utf8(run("graph long.txt --format svg").out));
   const Json json = run("graph net.txt --json").json();
   EXPECT_EQ(json["ops"]["softmax"], 1);
   expect_refusal("graph net.txt --format png", "text, dot or svg");
@@ -243,6 +251,8 @@ TEST_F(CommandTest, graph_prints_and_draws) {
   expect_refusal("graph m.safetensors", "has no graph");
   write("bad.txt", "martello graph 1\n%x = conv3d()\n");
   expect_refusal("graph bad.txt", "bad.txt");
+  write("empty.txt", "");
+  expect_refusal("graph empty.txt", "does not begin with 'martello graph 1'");
 }
 
 TEST_F(CommandTest, plan_tells_memory) {
@@ -326,6 +336,7 @@ TEST_F(CommandTest, runs_diff_finds_the_first_step) {
   EXPECT_CONTAINS(o.out, "differ first at step 30");
   EXPECT_CONTAINS(o.out, "0.25 in B");
   EXPECT_CONTAINS(o.out, "1 variables differ at step 30, 'fc/W'");
+  EXPECT_TRUE(run("runs diff a b --json").json()["parts"].is_null()) << "no checkpoint of a run tells them";
   EXPECT_EQ(run("runs diff a b --json").json()["statistics"]["first_difference"]["step"], 30);
   EXPECT_EQ(run("runs diff a a").code, 0);
   expect_refusal("runs diff a nowhere", "no directory of a run");

@@ -5,6 +5,7 @@
 #include <martello/codec/npz.h>
 #include <martello/codec/safetensors.h>
 
+#include <filesystem>
 #include <optional>
 
 namespace martello::tools {
@@ -27,6 +28,9 @@ Report run(const Args& args) {
   if (!to.ends_with(".npz") && !to.ends_with(".safetensors"))
     throw WrongUse(str("'", to, "' ends neither with .npz nor with .safetensors, so its format is not known."));
   const TensorFile file = open_tensor_file(from);
+  std::error_code failure;  // one that does not exist is no other's
+  if (std::filesystem::equivalent(from, to, failure))
+    throw WrongUse(str("'", from, "' and '", to, "' are one file, which would lose what is left out. Name another."));
   const auto keep = pattern_of(args, "keep"), drop = pattern_of(args, "drop");
   NamedTensors tensors;
   std::vector<std::string> left_out;

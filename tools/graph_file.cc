@@ -19,7 +19,12 @@ Graph parsed(const std::string& path, const std::string& text) try { return pars
 }  // namespace
 
 Graph load_graph(const std::string& path) {
-  if (path.ends_with(".txt") || path.ends_with(".graph")) return parsed(path, read_file(path));
+  if (path.ends_with(".txt") || path.ends_with(".graph")) {
+    const std::string text = read_file(path);
+    MARTELLO_CHECK(text.starts_with(kTextStart), "'", path, "' does not begin with '", kTextStart,
+                   "1', as the text of a graph does.");
+    return parsed(path, text);
+  }
   const TensorFile file = open_tensor_file(path);
   if (is_checkpoint(file))
     for (const FingerprintItem& item : read_checkpoint(path).fingerprint)

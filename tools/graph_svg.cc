@@ -2,6 +2,7 @@
 
 #include "command.h"
 
+#include <martello/base/utf8.h>
 #include <martello/graph/core_ops.h>
 #include <martello/graph/node.h>
 
@@ -27,7 +28,7 @@ std::string shortened(std::string text) {
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : as_utf8(text)) {
     if (c == '<') out += "&lt;";
     else if (c == '>') out += "&gt;";
     else if (c == '&') out += "&amp;";

@@ -93,10 +93,16 @@ std::string out_of_memory() {
              available ? str("; ", human_bytes(*available), " are available.") : ".");
 }
 
+// Whether an option stands before `--`.
+bool has_option(const std::vector<std::string>& words, std::string_view option) {
+  const auto last = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), last, option) != last;
+}
+
 int run(const Command& command, std::vector<std::string> words) {
   const auto last = std::find(words.begin(), words.end(), "--");
-  const bool is_json = std::find(words.begin(), last, "--json") != last;
-  if (std::find(words.begin(), last, "--help") != last) return std::fputs(help_of(command).c_str(), stdout), kFine;
+  const bool is_json = has_option(words, "--json");
+  if (has_option(words, "--help")) return std::fputs(help_of(command).c_str(), stdout), kFine;
   words.erase(std::remove(words.begin(), last, "--json"), last);
   try {
     const Report report = command.run(parse(command, words));
@@ -140,5 +146,5 @@ int main(int argc, char** argv) {
   for (const Command& c : commands) names.push_back(c.name);
   return fail(
       str("there is no command '", words[0], "'.", did_you_mean(words[0], names), " martello --help lists them."),
-      false);
+      has_option(words, "--json"));
 }

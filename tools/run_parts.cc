@@ -57,6 +57,7 @@ Report compare_parts(const std::string& a, const std::string& b) {
   const auto in_a = parts_of(a), in_b = parts_of(b);
   Report report{.text = {}, .json = Json::object()};
   if (in_a.empty() || in_b.empty()) {
+    report.json = nullptr;
     report.text = str("config, graph and data: ", in_a.empty() ? "A" : "B", " has no checkpoint that tells them\n");
     return report;
   }
