@@ -131,6 +131,15 @@ int train(int64_t most_epochs, const std::string& resume) {
   return end.reason == mt::TrainEnd::finished ? 1 : static_cast<int>(end);
 }
 
+int64_t number_of(const std::string& word) {
+  char* end = nullptr;
+  const int64_t number = std::strtoll(word.c_str(), &end, 10);
+  if (word.empty() || *end != '\0' || number < 0)
+    throw mt::InvalidArgument("'" + word +
+                              "' is no number. Usage: evolution [--resume auto|none|CHECKPOINT] [MOST_EPOCHS]");
+  return number;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -141,7 +150,7 @@ int main(int argc, char** argv) {
       resume = words[1];
       words.erase(words.begin(), words.begin() + 2);
     }
-    return train(words.empty() ? 60 : std::atoll(words[0].c_str()), resume);
+    return train(words.empty() ? 60 : number_of(words[0]), resume);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

@@ -91,6 +91,15 @@ void set_log_dir(const std::string& dir, const std::string& resume) {
   mt::logger::set_logger_dir(dir, goes_on ? mt::logger::OldRun::keep : mt::logger::OldRun::ask);
 }
 
+int64_t number_of(const std::string& word) {
+  char* end = nullptr;
+  const int64_t number = std::strtoll(word.c_str(), &end, 10);
+  if (word.empty() || *end != '\0' || number < 0)
+    throw mt::InvalidArgument(
+        "'" + word + "' is no number. Usage: fashion_mnist [--resume auto|none|CHECKPOINT] [EPOCHS] [STEPS_PER_EPOCH]");
+  return number;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,11 +110,10 @@ int main(int argc, char** argv) {
       resume = words[1];
       words.erase(words.begin(), words.begin() + 2);
     }
+    const auto number = [&](size_t i, int64_t other) { return i < words.size() ? number_of(words[i]) : other; };
+    const int64_t epochs = number(0, 10), steps = number(1, 0);
     set_log_dir("train_log/fashion_mnist", resume);
-    const auto number = [&](size_t i, int64_t other) {
-      return i < words.size() ? std::atoll(words[i].c_str()) : other;
-    };
-    const mt::TrainEnd end = train(number(0, 10), number(1, 0), resume);
+    const mt::TrainEnd end = train(epochs, steps, resume);
     if (end.is_success()) plot(mt::logger::get_logger_dir());
     return end;
   } catch (const std::exception& e) {

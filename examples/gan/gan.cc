@@ -119,13 +119,23 @@ struct Arguments {
   int64_t epochs = 10, steps = 0;
 };
 
+int64_t number_of(const std::string& word) {
+  char* end = nullptr;
+  const int64_t number = std::strtoll(word.c_str(), &end, 10);
+  if (word.empty() || *end != '\0' || number < 0)
+    throw mt::InvalidArgument(
+        "'" + word +
+        "' is no number. Usage: gan [--separate] [--resume auto|none|CHECKPOINT] [EPOCHS] [STEPS_PER_EPOCH]");
+  return number;
+}
+
 Arguments parse(const std::vector<std::string>& words) {
   Arguments a;
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--separate") a.separate = true;
     else if (words[i] == "--resume" && i + 1 < words.size()) a.resume = words[++i];
-    else numbers.push_back(std::atoll(words[i].c_str()));
+    else numbers.push_back(number_of(words[i]));
   }
   if (!numbers.empty()) a.epochs = numbers[0];
   if (numbers.size() > 1) a.steps = numbers[1];
