@@ -214,7 +214,8 @@ void points_to_pixels(const WinogradImages& s, const WinogradTiles& tiles, const
   (addend ? join_tiles<true> : join_tiles<false>)(s, tiles, bias, addend, relu, y);
 }
 
-// In the order in which max_pool looks at the pixels of a window.
+// In the order in which max_pool looks at the pixels of a window. A bias and ReLU keep the order of numbers: the
+// largest stays it.
 void points_to_largest(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, bool relu, float* y) {
   const int64_t height = s.height / 2, width = s.width / 2;
   TilePlace at(s, tiles.first);
@@ -227,15 +228,17 @@ void points_to_largest(const WinogradImages& s, const WinogradTiles& tiles, cons
       BestLanes<float, Largest<float>> best[2][2];
       transform<JoinResult>([&](int i, int j) { return load(in + (i * 6 + j) * tiles.plane + c, lanes); },
                             [&](int i, int j, V v) {
-                              if (bias) v = v + shift;
-                              if (relu) v = max(v, V(0));
                               auto& window = best[i / 2][j / 2];
                               if (i % 2 == 0 && j % 2 == 0) window = {v, same_bits<float>(0)};
                               else window.meet(v, same_bits<float>(0));  // nobody asks where
                             });
       for (int i = 0; i < 2 && i < rows; ++i)
-        for (int j = 0; j < 2 && j < columns; ++j)
-          store(out + (i * width + j) * s.channels + c, best[i][j].value, lanes);
+        for (int j = 0; j < 2 && j < columns; ++j) {
+          V v = best[i][j].value;
+          if (bias) v = v + shift;
+          if (relu) v = max(v, V(0));
+          store(out + (i * width + j) * s.channels + c, v, lanes);
+        }
     });
   }
 }
