@@ -3,6 +3,8 @@
 #include <martello/autodiff/gradients.h>
 #include <martello/graph/core_ops.h>
 #include <martello/models/internal/batch_norm_test.h>
+#include <martello/models/pooling.h>
+#include <martello/ops/activation.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reduce.h>
@@ -116,6 +118,23 @@ TEST(BatchNorm, frozen_statistics_pass_gradients_to_x_gamma_and_beta) {
   for (int64_t c = 0; c < 3; ++c) {
     EXPECT_NEAR(value[1].at(c), dgamma[c], 1e-9);
     EXPECT_NEAR(value[2].at(c), dbeta[c], 1e-9);
+  }
+}
+
+// The head of most networks for images: the gradient of a mean over pixels is broadcast.
+TEST(BatchNorm, before_relu_and_a_mean_over_pixels_has_the_gradients_that_it_has_without_fusion) {
+  for (const bool training : {true, false}) {
+    GraphScope g;
+    TowerContext tower("", true);
+    const Tensor x = placeholder({2, 4, 5, 3}, f64, "x");
+    const auto y = batch_norm("bn", x, {.training = training});
+    const Tensor means = global_avg_pooling("gap", relu(y));
+    const TensorList grads =
+        gradients(reduce_sum(square(means)), {x, y.variables()["gamma"].handle(), y.variables()["beta"].handle()});
+    const Feeds feeds = {{x, shifted({2, 4, 5, 3})}};
+    const HostTensors fused = Session().run(grads, feeds);
+    const HostTensors expected = Session(g.graph(), {.disabled_passes = {"fuse"}}).run(grads, feeds);
+    for (size_t i = 0; i < grads.size(); ++i) EXPECT_TRUE(fused[i].same_bits(expected[i])) << training << " " << i;
   }
 }
 

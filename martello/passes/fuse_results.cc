@@ -34,10 +34,12 @@ bool is_gradient_of(const OpNode& grad, OpNode& norm) {
   return has_same_attrs && std::equal(inputs.begin(), inputs.end(), grad.inputs.begin());
 }
 
-// The gradient finds y once more, so it can tell by itself what relu lets through.
+// The gradient finds y once more, so it can tell by itself what relu lets through. It reads a dy of y's shape, which
+// the slope may broadcast: after a mean over pixels dy is [N, 1, 1, C].
 bool fuse_relu_grad(const FuseContext& context, OpNode& slope) {
   OpNode& relu = *slope.inputs[0].node();
   if (relu.def != &op_relu || relu.inputs[0].index() != 0 || !is_norm(*relu.inputs[0].node())) return false;
+  if (slope.inputs[1].shape() != slope.outputs[0].shape) return false;
   const auto readers = context.users().of(slope.output(0));
   if (readers.size() != 1 || context.users().is_fetched(slope.output(0)) || context.is_pinned(slope)) return false;
   OpNode& grad = *readers[0];

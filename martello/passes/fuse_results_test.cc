@@ -86,6 +86,17 @@ TEST(fuse_relu, keeps_gradients_of_something_else) {
   }
 }
 
+// What follows a mean over pixels.
+TEST(fuse_relu, keeps_slopes_of_gradients_that_are_broadcast) {
+  for (const char* shape : {"[4, 1, 1, 8]", "[8]", "[]"})
+    expect_kept(internal::fuse_relu, kInputs + str("%dy = placeholder() {shape=", shape, "}") + R"(
+      %n = batch_norm_training(%x, %g, %b)
+      %y = relu(%n)
+      %s = relu_grad(%y, %dy)
+      %d = batch_norm_training_grad(%x, %g, %b, %n:1, %n:2, %s))",
+                {"d", "n"});
+}
+
 TEST(fuse_rounding, writes_bf16_at_once) {
   EXPECT_EQ(text_after(internal::fuse_rounding, kInputs + R"(
     %n = batch_norm_training(%x, %g, %b) {relu=true}
