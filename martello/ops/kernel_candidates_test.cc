@@ -143,6 +143,23 @@ TEST(kernel_candidates, gradients_of_narrow_strided_pixels_stay_in_their_scratch
       }
 }
 
+// See Note [Gradients of bf16 kernels]: dilated rows of channels that fill no vector, and images narrower than windows.
+TEST(kernel_candidates, gradients_of_bf16_kernels_equal_the_definition) {
+  std::set<std::string> seen;
+  const std::vector<ConvCase> cases = {
+      {{2, 33, 40, 40}, {3, 3, 40, 16}, {.dilation = {2, 1}}},
+      {{4, 12, 33, 17}, {1, 3, 17, 40}, {.padding = Pad::valid, .dilation = {3, 2}}},
+      {{1, 24, 36, 100}, {3, 1, 100, 128}, {.dilation = 2}},
+      {{4, 16, 16, 32}, {3, 3, 32, 32}, {.dilation = 2}},
+      {{32, 3, 1, 40}, {2, 3, 40, 128}, {.stride = {1, 2}}},
+      {{1, 8, 2, 48}, {3, 3, 48, 48}, {.stride = 3, .padding = {1, 0, 2, 1}}},
+  };
+  for (const ConvCase& c : cases) {
+    const ConvNode node(c, ConvDirection::grad_kernel, bf16);
+    check_all(*node.op, node.in, Attrs(node.attrs), node.definition(), str(c.x, c.kernel), seen);
+  }
+}
+
 TEST(kernel_candidates, every_way_to_multiply_equals_the_definition) {
   Dice dice(8);
   std::set<std::string> seen;

@@ -13,6 +13,7 @@ using BackwardWeights = dnnl::convolution_backward_weights;
 constexpr auto kTraining = dnnl::prop_kind::forward_training;
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
+constexpr int64_t kWidestVector = 16;
 constexpr const char* kBiasLast[] = {"brg", "jit:avx512_core", "jit_bf16:"};
 
 // The library counts the zeros between two taps.
@@ -48,12 +49,35 @@ auto with_backward(const ConvDesc& d, const Use& use) {
 // Note [Narrow strided pixels]: for gradients of weights with a window of one pixel and a stride, oneDNN 2.6 gathers
 // the pixels that count, whole vectors of channels at a time. With fewer channels than a vector has it writes beyond
 // its scratch, over other tensors or over the barrier that its threads wait at. Its other implementations are sound.
-bool is_sound(const ConvDesc& d, const std::string& implementation) {
-  constexpr int64_t kWidestVector = 16;
-  if (d.kind != ConvDesc::Kind::backward_weights || implementation.find("1x1") == std::string::npos) return true;
-  const Dims dims = dims_of(desc_of(d.weights));
+bool writes_beyond_scratch(const ConvDesc& d, int64_t channels) {
   const bool has_stride = std::any_of(d.stride.begin(), d.stride.end(), [](int64_t s) { return s > 1; });
-  return !has_stride || dims[dims.size() - 3] >= kWidestVector;
+  return has_stride && channels < kWidestVector;
+}
+
+// Whether all that a place of the window meets along the width is padding.
+bool sees_padding_only(const ConvDesc& d, int64_t place) {
+  const int64_t in = dims_of(desc_of(d.x))[3], out = dims_of(desc_of(d.y))[3];
+  for (int64_t i = 0, at = place * d.dilation[1] - d.before[1]; i < out; ++i, at += d.stride[1])
+    if (0 <= at && at < in) return false;
+  return true;
+}
+
+// Note [Gradients of bf16 kernels]: for these oneDNN 2.6 has code that is wrong in two cases. With dilated rows and
+// channels that do not fill vectors it reads and writes beyond its scratch. And it leaves alone what belongs to places
+// of the window that see padding only, as in images that are narrower than the window. Others that it offers are sound.
+bool is_wrong_in_bf16(const ConvDesc& d, const Dims& kernel, int64_t channels) {
+  if (d.dilation[0] > 1 && channels % kWidestVector != 0) return true;
+  for (int64_t place = 0; place < kernel.back(); ++place)
+    if (sees_padding_only(d, place)) return true;
+  return false;
+}
+
+bool is_sound(const ConvDesc& d, const std::string& implementation) {
+  if (d.kind != ConvDesc::Kind::backward_weights) return true;
+  const Dims kernel = dims_of(desc_of(d.weights));
+  const int64_t channels = kernel[kernel.size() - 3];
+  if (implementation.find("1x1") != std::string::npos) return !writes_beyond_scratch(d, channels);
+  return implementation.find("jit_bf16") == std::string::npos || !is_wrong_in_bf16(d, kernel, channels);
 }
 
 bool is_wanted(const ConvDesc& d, const std::string& implementation) {

@@ -25,7 +25,7 @@ Primitive make_convolution(const OpInfo& op, const ConvDesc& desc, int threads);
 bool adds_bias_last(const Primitive& convolution);
 
 // Names of the implementations that the library offers, its own choice first; left out are plain reference code and
-// what is known to be wrong (Note [Narrow strided pixels]).
+// what is known to be wrong (Notes [Narrow strided pixels], [Gradients of bf16 kernels]).
 std::vector<std::string> convolution_implementations(const OpInfo& op, const ConvDesc& desc, int threads);
 
 // What weights of layout `any` would become, without making the primitive; null where make_convolution() gives null.
