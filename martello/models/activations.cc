@@ -4,12 +4,12 @@
 #include <martello/models/activation.h>
 #include <martello/models/arg_scope.h>
 #include <martello/models/batch_norm.h>
+#include <martello/models/internal/split_dim.h>
 #include <martello/ops/activation.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/concat.h>
 #include <martello/ops/initializers.h>
 #include <martello/ops/reduce.h>
-#include <martello/ops/reshape.h>
 #include <martello/ops/unary.h>
 
 namespace martello {
@@ -43,10 +43,7 @@ LayerOutput maxout(std::string_view name, Tensor x, Maxout options, SourceLine l
     const int64_t channels = layer.known_dim(x, x.rank() - 1, "channels");
     MARTELLO_CHECK(channels % *o.units == 0, layer.where(), "units is ", *o.units, ", which does not divide the ",
                    channels, " channels of x ", x.shape(), ".");
-    std::vector<int64_t> dims = {-1};
-    for (int i = 1; i < x.rank() - 1; ++i) dims.push_back(layer.known_dim(x, i, "pixels"));
-    dims.insert(dims.end(), {channels / *o.units, *o.units});
-    return reduce_max(reshape(x, Shape(dims)), {.axes = -1});
+    return reduce_max(internal::split_dim(x, x.rank() - 1, *o.units), {.axes = -1});
   });
 }
 

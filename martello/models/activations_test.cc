@@ -51,6 +51,17 @@ TEST(Maxout, takes_the_largest_of_neighbouring_channels) {
   EXPECT_EQ(maxout("image", placeholder({kUnknown, 2, 2, 6}, f32, "x"), {.units = 2}).shape().str(), "[?, 2, 2, 3]");
 }
 
+TEST(Maxout, takes_images_of_any_size) {
+  GraphScope g;
+  const Tensor x = placeholder({kUnknown, kUnknown, kUnknown, 6}, f32, "x");
+  const auto y = maxout("m", x, {.units = 3});
+  EXPECT_EQ(y.shape().str(), "[?, ?, ?, 2]");
+  Session s;
+  EXPECT_TRUE(s.eval(y, {{x, iota({1, 1, 2, 6}, f32)}}).same_bits(HostTensor::of<float>({2, 5, 8, 11}, {1, 1, 2, 2})));
+  EXPECT_EQ(s.eval(y, {{x, HostTensor({0, 3, 4, 6}, f32)}}).shape(), Shape(0, 3, 4, 2));
+  EXPECT_EQ(s.eval(y, {{x, HostTensor({2, 0, 4, 6}, f32)}}).shape(), Shape(2, 0, 4, 2));
+}
+
 TEST(Dropout, drops_in_training_only) {
   GraphScope g;
   const Tensor x = constant(HostTensor::full({1000}, f32, 1));

@@ -5,6 +5,7 @@
 #include <martello/base/log.h>
 #include <martello/models/arg_scope.h>
 #include <martello/models/internal/normalize.h>
+#include <martello/models/internal/split_dim.h>
 #include <martello/models/internal/training.h>
 #include <martello/ops/all_reduce.h>
 #include <martello/ops/batch_norm.h>
@@ -101,12 +102,7 @@ Normalized by_virtual_batch(const Layer& l, Tensor x) {
   const int64_t size = *l.o.virtual_batch_size;
   MARTELLO_CHECK(x.dim(0) == kUnknown || x.dim(0) % size == 0, l.scope.where(), "virtual_batch_size ", size,
                  " does not divide the batch of x ", x.shape(), ".");
-  std::vector<int64_t> dims = {-1, size};
-  for (int i = 1; i < x.rank(); ++i) dims.push_back(x.dim(i));
-  for (int i = 1; i < x.rank(); ++i)
-    MARTELLO_CHECK(x.dim(i) != kUnknown, l.scope.where(), "virtual_batch_size needs known sizes, x is ", x.shape(),
-                   ".");
-  const Tensor groups = reshape(x, Shape(dims));
+  const Tensor groups = internal::split_dim(x, 0, size);
   std::vector<int> axes = {1};
   for (int i = 1; i < x.rank(); ++i)
     if (i != l.axis) axes.push_back(i + 1);

@@ -99,16 +99,18 @@ TEST(BatchNorm, there_may_be_no_virtual_batch) {
 }
 
 TEST(BatchNorm, virtual_batches_keep_channels_first) {
-  GraphScope g;
-  TowerContext tower("", true);
-  const auto y = batch_norm("bn", placeholder({kUnknown, 3, 4, 5}, f64, "x"),
-                            {.data_format = DataFormat::nchw, .virtual_batch_size = 2});
-  const HostTensor value = Session().eval(y, {{"x", shifted({4, 3, 4, 5})}});
-  for (int64_t c = 0; c < 3; ++c) {
-    double sum = 0;
-    for (int64_t n = 0; n < 2; ++n)
-      for (int64_t p = 0; p < 20; ++p) sum += value.at((n * 3 + c) * 20 + p);
-    EXPECT_NEAR(sum, 0, 1e-9);
+  for (const Shape& shape : {Shape(kUnknown, 3, 4, 5), Shape(kUnknown, 3, kUnknown, kUnknown)}) {
+    GraphScope g;
+    TowerContext tower("", true);
+    const auto y =
+        batch_norm("bn", placeholder(shape, f64, "x"), {.data_format = DataFormat::nchw, .virtual_batch_size = 2});
+    const HostTensor value = Session().eval(y, {{"x", shifted({4, 3, 4, 5})}});
+    for (int64_t c = 0; c < 3; ++c) {
+      double sum = 0;
+      for (int64_t n = 0; n < 2; ++n)
+        for (int64_t p = 0; p < 20; ++p) sum += value.at((n * 3 + c) * 20 + p);
+      EXPECT_NEAR(sum, 0, 1e-9);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <martello/models/batch_norm.h>
 #include <martello/models/conv.h>
 #include <martello/models/fully_connected.h>
+#include <martello/models/internal/split_dim.h>
 #include <martello/models/pooling.h>
 #include <martello/ops/activation.h>
 #include <martello/ops/binary.h>
@@ -57,7 +58,8 @@ Tensor pool_and_pad(const LayerScope& layer, Tensor x, int64_t channels, int fil
                  "a shortcut that pools and pads halves images and adds channels on both sides: stride ", *o.stride,
                  ", ", channels, " to ", filters, " channels. Use ResidualShortcut::projection.");
   const int64_t more = (filters - channels) / 2;
-  if (*o.stride == 2) x = avg_pooling("pool", x, {.size = 2, .stride = 2, .data_format = *o.data_format});
+  if (*o.stride == 2)
+    x = avg_pooling("pool", x, {.size = 2, .stride = 2, .padding = Pad::same, .data_format = *o.data_format});
   return more == 0 ? x : pad_channels(x, more, more, *o.data_format);
 }
 
@@ -108,16 +110,13 @@ Tensor channel_shuffle(Tensor x, int groups, DataFormat data_format, Name name) 
   const std::string where = str("[channel_shuffle '", name.text(), "'] ");
   return with_line(name.line(), [&] {
     MARTELLO_CHECK(!x.is_null() && x.rank() == 4, where, "takes a batch of images.");
-    for (int i = 1; i < 4; ++i) MARTELLO_CHECK(x.dim(i) != kUnknown, where, "needs known sizes, x is ", x.shape(), ".");
-    MARTELLO_CHECK(groups > 0 && x.dim(axis) % groups == 0, where, "groups is ", groups, ", which does not divide the ",
-                   x.dim(axis), " channels of x ", x.shape(), ".");
-    std::vector<int64_t> dims = {-1, x.dim(1), x.dim(2), x.dim(3)};
-    std::vector<int64_t> grouped = dims;
-    grouped[static_cast<size_t>(axis)] = groups;
-    grouped.insert(grouped.begin() + axis + 1, x.dim(axis) / groups);
+    const int64_t channels = x.dim(axis);
+    MARTELLO_CHECK(channels > 0, where, "needs channels, of known number; x is ", x.shape(), ".");
+    MARTELLO_CHECK(groups > 0 && channels % groups == 0, where, "groups is ", groups, ", which does not divide the ",
+                   channels, " channels of x ", x.shape(), ".");
     std::vector<int> perm = {0, 1, 2, 3, 4};
     std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(axis) + 1]);
-    return reshape(transpose(reshape(x, Shape(grouped)), perm), Shape(dims), name);
+    return reshape(transpose(internal::split_dim(x, axis, channels / groups), perm), extents_like(x), name);
   });
 }
 

@@ -33,6 +33,20 @@ TEST(ChannelShuffle, deals_channels_out_to_groups) {
   EXPECT_TRUE(Session().eval(first).same_bits(HostTensor::of<float>({0, 2, 4, 1, 3, 5}, {1, 6, 1, 1})));
 }
 
+TEST(ChannelShuffle, takes_images_of_any_size) {
+  for (const DataFormat format : {DataFormat::nhwc, DataFormat::nchw}) {
+    GraphScope g;
+    const bool is_last = format == DataFormat::nhwc;
+    const Tensor x = placeholder(
+        is_last ? Shape(kUnknown, kUnknown, kUnknown, 6) : Shape(kUnknown, 6, kUnknown, kUnknown), f32, "x");
+    const Tensor y = channel_shuffle(x, 2, format);
+    EXPECT_EQ(y.shape().str(), x.shape().str());
+    const HostTensor value = uniform(is_last ? Shape(2, 3, 5, 6) : Shape(2, 6, 3, 5), -1, 1).cast(f32);
+    const Tensor known = channel_shuffle(constant(value), 2, format);
+    EXPECT_TRUE(Session().eval(y, {{x, value}}).same_bits(Session().eval(known)));
+  }
+}
+
 TEST(SqueezeExcite, scales_channels_by_their_means) {
   GraphScope g;
   const HostTensor x = uniform({1, 2, 2, 4}, 0, 1);
@@ -101,6 +115,20 @@ TEST(Residual, shortcuts_that_pool_have_no_variables) {
   EXPECT_EQ(value.shape(), Shape(2, 2, 2, 8));
   EXPECT_EQ(value.at(0), 0);
   EXPECT_NEAR(value.at(2), (x.at(0) + x.at(4) + x.at(16) + x.at(20)) / 4, 1e-6);
+}
+
+// As the convolution beside it, which pads.
+TEST(Residual, pooling_shortcuts_take_images_of_odd_size) {
+  GraphScope g;
+  TowerContext tower("", true);
+  const HostTensor x = uniform({1, 3, 3, 2}, 0, 1);
+  const auto y =
+      residual_basic("b", constant(x), {.filters = 2, .stride = 2, .shortcut = ResidualShortcut::pool_and_pad});
+  const HostTensor value = Session().eval(y);
+  EXPECT_EQ(value.shape(), Shape(1, 2, 2, 2));
+  EXPECT_NEAR(value.at(0), (x.at(0) + x.at(2) + x.at(6) + x.at(8)) / 4, 1e-6);
+  EXPECT_NEAR(value.at(2), (x.at(4) + x.at(10)) / 2, 1e-6);
+  EXPECT_NEAR(value.at(6), x.at(16), 1e-6);
 }
 
 // The loss of two residual blocks, its gradients and what their end gives, in the bits of a session without a pass.
