@@ -13,6 +13,7 @@ Kernel sum_to_like_cpu(const KernelPlan&);
 Kernel broadcast_cpu(const KernelPlan&);
 Kernel size_of_cpu(const KernelPlan&);
 Kernel fill_cpu(const KernelPlan&);
+Kernel identity_cpu(const KernelPlan&);
 
 namespace {
 
@@ -46,6 +47,11 @@ Rows sum_to_like_rows(const ShapeContext& c, size_t input) {
 std::vector<TensorSpec> broadcast_like_shape(const ShapeContext& c) {
   check_broadcasts_to(c, "x", c.in[0].shape, "like", c.in[1].shape);
   return {{.shape = c.in[1].shape, .dtype = c.in[0].dtype}};
+}
+
+std::vector<TensorSpec> shaped_like_shape(const ShapeContext& c) {
+  internal::check_same_shape(c, "x", c.in[0].shape, "like", c.in[1].shape);
+  return {{.shape = internal::more_known(c.in[0].shape, c.in[1].shape), .dtype = c.in[0].dtype}};
 }
 
 void check_sizes(const ShapeContext& c, const Shape& shape) {
@@ -152,6 +158,24 @@ constinit const OpDef op_broadcast_like = {
     .family = "Shapes",
 };
 
+constinit const OpDef op_shaped_like = {
+    .name = "shaped_like",
+    .doc = "y = x, which must have the shape of `like`",
+    .inputs = {"x", "like"},
+    .outputs = {"y"},
+    .attrs = &attrs_type<NoAttrs>,
+    .shape = shaped_like_shape,
+    .gradient =
+        [](const GradContext& c) {
+          return TensorList{c.grad(0), Tensor()};
+        },
+    .cpu = identity_cpu,
+    .in_place = {{{0, 0}}},
+    .is_alias = true,
+    .rows = Rows::same,
+    .family = "Shapes",
+};
+
 constinit const OpDef op_broadcast_to = {
     .name = "broadcast_to",
     .doc = "y = x repeated to `shape`",
@@ -206,6 +230,11 @@ Tensor sum_to_like(Operand g, Operand x, Name name) {
 Tensor broadcast_like(Operand x, Operand like, Name name) {
   if (are_as_large(x, like)) return x.tensor();
   return add_op(op_broadcast_like, {x, like}, name);
+}
+
+Tensor shaped_like(Operand x, Operand like, Name name) {
+  if (are_as_large(x, like)) return x.tensor();
+  return add_op(op_shaped_like, {x, like}, name);
 }
 
 Tensor broadcast_to(Operand x, Extents shape, Name name) {

@@ -14,6 +14,12 @@ extern const OpDef op_sum_to_like;
 Tensor broadcast_like(Operand x, Operand like, Name name = "broadcast_like");
 extern const OpDef op_broadcast_like;
 
+// x, which must have the shape of `like`: sizes that are unknown while the graph is built are compared when a plan is
+// made. For what is compared element by element, where broadcasting would hide a mistake. x itself when its shape is
+// known to be that. Only the shape of `like` matters.
+Tensor shaped_like(Operand x, Operand like, Name name = "shaped_like");
+extern const OpDef op_shaped_like;
+
 struct BroadcastToAttrs {
   Shape shape = {};  // not looked at when the shape comes as an input
   bool operator==(const BroadcastToAttrs&) const = default;

@@ -51,6 +51,18 @@ OpCase broadcast_row(std::string label, HostTensor x, Shape like) {
           .reference = [](const HostTensors& in) { return HostTensors{naive_broadcast(in[0], in[1].shape())}; },
           .second_order = is_smooth};
 }
+OpCase shaped_row(HostTensor x) {
+  const bool is_smooth = is_floating(x.dtype());
+  return {.label = str(x.dtype(), x.shape()),
+          .inputs = {x, HostTensor(x.shape(), i32)},
+          .build =
+              [](TensorList in) {
+                return TensorList{add_op(op_shaped_like, {in[0], in[1]}, "y")};
+              },
+          .reference = [](const HostTensors& in) { return HostTensors{in[0]}; },
+          .gradient = is_smooth,
+          .second_order = is_smooth};
+}
 OpCase size_row(std::string label, Shape shape, SizeOfAttrs a, double expected) {
   return {.label = std::move(label),
           .inputs = {randn(shape)},
@@ -79,6 +91,9 @@ OP_TEST(broadcast_like, broadcast_row("same", randn({3, 4}), {3, 4}), broadcast_
         broadcast_row("middle", randn({3, 1, 2}), {3, 4, 2}), broadcast_row("no elements", randn({1, 3}), {0, 3}),
         broadcast_row("rank six", randn({2, 1, 2, 1, 2}), {3, 2, 2, 2, 2, 2}),
         broadcast_row("bools", booleans({1, 3}), {5, 3}), broadcast_row("bytes", integers({3, 1}, 0, 9, u8), {3, 5}));
+
+OP_TEST(shaped_like, shaped_row(randn({3, 4})), shaped_row(randn({})), shaped_row(randn({0, 3})),
+        shaped_row(integers({2, 1, 5}, 0, 9)), shaped_row(booleans({7})));
 
 OP_TEST(broadcast_to, {.label = "row",
                        .inputs = {randn({5})},
@@ -115,6 +130,11 @@ OP_REFUSES(broadcast_like, other_sizes,
              broadcast_like(placeholder({3}, f32, "x"), placeholder({2, 4}, f32, "like"));
            },
            {"broadcast_like", "[3]", "[2, 4]"})
+OP_REFUSES(shaped_like, other_sizes,
+           [] {
+             shaped_like(placeholder({3, 1}, f32, "x"), placeholder({3, 4}, f32, "like"));
+           },
+           {"shaped_like", "[3, 1]", "[3, 4]"})
 OP_REFUSES(broadcast_to, unknown_sizes,
            [] {
              broadcast_to(placeholder({3}, f32, "x"), {kUnknown, 3});

@@ -6,6 +6,7 @@
 #include <martello/ops/identity.h>
 #include <martello/ops/internal/elementwise_op.h>
 #include <martello/ops/internal/losses_formulas.h>
+#include <martello/ops/like.h>
 #include <martello/ops/losses.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/shape.h>
@@ -57,6 +58,14 @@ void check_target(const Loss& loss, Operand x, Operand target, const char* x_nam
                  " are compared element by element; use reshape() to give both one shape.", loss.at(x));
 }
 
+// What x is compared with: a number, or a tensor of its shape in every run.
+Operand checked_target(const Loss& loss, Operand x, Operand target, const char* x_name, const char* target_name) {
+  check_target(loss, x, target, x_name, target_name);
+  if (target.is_number()) return target;
+  const NameScope scope(loss.name.text());
+  return shaped_like(target, x, target_name);
+}
+
 Tensor reduced(Tensor losses, LossReduction reduction, Name name) {
   if (reduction == LossReduction::none) return identity(losses, name);
   return reduction == LossReduction::mean ? reduce_mean(losses, name) : reduce_sum(losses, name);
@@ -74,14 +83,15 @@ Operand smoothed_share(Tensor logits, double smoothing) {
 constinit const OpDef op_sigmoid_cross_entropy = sigmoid_cross_entropy_op();
 
 Tensor sigmoid_cross_entropy(Operand logits, Operand label, Name name) {
-  check_target({"sigmoid_cross_entropy", name}, logits, label, "logits", "label");
+  LineScope line(logits.line());
+  label = checked_target({"sigmoid_cross_entropy", name}, logits, label, "logits", "label");
   return add_op(op_sigmoid_cross_entropy, {logits, label}, name);
 }
 
 // (1 - z) log(1 + exp(x)) + weight z log(1 + exp(-x)): two parts that are never negative.
 Tensor weighted_sigmoid_cross_entropy(Operand logits, Operand label, Operand positive_weight, Name name) {
   LineScope line(logits.line());
-  check_target({"weighted_sigmoid_cross_entropy", name}, logits, label, "logits", "label");
+  label = checked_target({"weighted_sigmoid_cross_entropy", name}, logits, label, "logits", "label");
   std::optional<NameScope> scope(name.text());
   const Tensor x = logits.tensor(), negative_part = multiply(softplus(x), subtract(1, label));
   const Tensor positive_part = multiply(multiply(softplus(-x), label), positive_weight);
@@ -94,7 +104,7 @@ Tensor softmax_cross_entropy(Operand logits, Operand labels, SoftmaxCrossEntropy
   const Loss loss{"softmax_cross_entropy", name};
   const double s = attrs.label_smoothing;
   MARTELLO_CHECK(s >= 0 && s <= 1, loss.where(), "label_smoothing ", s, " must lie in [0, 1].", loss.at(logits));
-  check_target(loss, logits, labels, "logits", "labels");
+  labels = checked_target(loss, logits, labels, "logits", "labels");
   MARTELLO_CHECK(!labels.is_number() && is_floating(labels.tensor().dtype()), loss.where(),
                  "labels are probabilities of every class, like the logits. Use sparse_softmax_cross_entropy() for "
                  "labels that number classes.",
@@ -117,7 +127,7 @@ Tensor huber_loss(Operand prediction, Operand target, HuberLossAttrs attrs, Name
   const Loss loss{"huber_loss", name};
   MARTELLO_CHECK(attrs.delta > 0 && std::isfinite(attrs.delta), loss.where(), "delta ", attrs.delta,
                  " must be finite and greater than 0.", loss.at(prediction));
-  check_target(loss, prediction, target, "prediction", "target");
+  target = checked_target(loss, prediction, target, "prediction", "target");
   std::optional<NameScope> scope(name.text());
   const Tensor d = subtract(prediction, target), c = clip_by_value(d, -attrs.delta, attrs.delta);
   const Tensor losses = multiply(c, subtract(d, multiply(c, 0.5)));
@@ -128,7 +138,7 @@ Tensor huber_loss(Operand prediction, Operand target, Name name) { return huber_
 
 Tensor l1_loss(Operand prediction, Operand target, L1LossAttrs attrs, Name name) {
   LineScope line(prediction.line());
-  check_target({"l1_loss", name}, prediction, target, "prediction", "target");
+  target = checked_target({"l1_loss", name}, prediction, target, "prediction", "target");
   std::optional<NameScope> scope(name.text());
   const Tensor losses = abs(subtract(prediction, target));
   scope.reset();
@@ -138,7 +148,7 @@ Tensor l1_loss(Operand prediction, Operand target, Name name) { return l1_loss(p
 
 Tensor mean_squared_error(Operand prediction, Operand target, Name name) {
   LineScope line(prediction.line());
-  check_target({"mean_squared_error", name}, prediction, target, "prediction", "target");
+  target = checked_target({"mean_squared_error", name}, prediction, target, "prediction", "target");
   std::optional<NameScope> scope(name.text());
   const Tensor squares = squared_difference(prediction, target);
   scope.reset();

@@ -6,6 +6,7 @@
 #include <martello/ops/assign.h>
 #include <martello/ops/binary.h>
 #include <martello/ops/initializers.h>
+#include <martello/ops/losses.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/random.h>
 #include <martello/ops/reduce.h>
@@ -204,6 +205,25 @@ TEST(Session, a_trace_is_json_whatever_nodes_are_called) {
   RunTrace trace;
   trace.events.push_back({.node = "a\x01\"\\\xff", .op = "square", .device = "cpu:0"});
   EXPECT_CONTAINS(trace.chrome_json(), "{\"name\":\"a\\u0001\\\"\\\\\xef\xbf\xbd\",\"cat\":\"square\"");
+}
+
+// Sizes that nobody knew when the graph was built: a label of one sample would be compared with three.
+TEST(Session, losses_refuse_runs_in_which_shapes_differ) {
+  GraphScope g;
+  const Tensor x = placeholder({kUnknown, kUnknown}, f32, "x"), y = placeholder({kUnknown, kUnknown}, f32, "y");
+  const auto ones_of = [](Shape shape) { return HostTensor::full(std::move(shape), f32, 1); };
+  Session session;
+  for (const Tensor loss : {mean_squared_error(x, y, "mse"), l1_loss(x, y, "l1"), huber_loss(x, y, "huber"),
+                            sigmoid_cross_entropy(x, y, "sigmoid"), softmax_cross_entropy(x, y, "softmax"),
+                            weighted_sigmoid_cross_entropy(x, y, 2, "weighted")}) {
+    session.eval(loss, {{x, ones_of({3, 2})}, {y, ones_of({3, 2})}});
+    for (const Shape& other : {Shape(1, 2), Shape(3, 1)}) {
+      const std::string text = error_of([&] { session.eval(loss, {{x, ones_of({3, 2})}, {y, ones_of(other)}}); });
+      for (const std::string& part : {str("[shaped_like '", loss.name().substr(0, 2)), other.str(),
+                                      std::string("[3, 2]"), std::string("session_test.cc")})
+        EXPECT_CONTAINS(text, part);
+    }
+  }
 }
 
 TEST(Session, passes_can_be_switched_off_by_name_only) {
