@@ -68,7 +68,7 @@ struct PassRun {
   double milliseconds = 0;
   bool changed = false;
 };
-// Runs them all except the named ones; verifies after each in debug builds (or when MARTELLO_VERIFY is set).
+// Runs them all except the named ones, and verifies what each has made.
 std::vector<PassRun> run_passes(PlanGraph& plan, const std::vector<std::string>& disabled);
 
 bool prune(PlanGraph& plan);            // nodes that no fetch or target needs => nothing
