@@ -216,7 +216,11 @@ Tensor depthwise_conv2d(Operand x, Operand kernel, Conv2DAttrs attrs, Name name)
     MARTELLO_CHECK(w.rank() == 4, where, "the kernel is ", w.shape(),
                    "; it needs four dimensions, [height, width, channels, multiplier].");
     MARTELLO_CHECK(attrs.groups == 1, where, "groups is ", attrs.groups, "; every channel is its own group. Leave it.");
-    attrs.groups = w.dim(2) >= 0 ? w.dim(2) : channels_of(x.tensor(), attrs.data_format);
+    const int64_t channels = channels_of(x.tensor(), attrs.data_format);
+    MARTELLO_CHECK(channels < 0 || w.dim(2) < 0 || channels == w.dim(2), where, "x ", x.tensor().shape(), " (",
+                   attrs.data_format, ") has ", channels, " channels but the kernel ", w.shape(), " has ", w.dim(2),
+                   ". It needs one window per channel and multiplier.");
+    attrs.groups = w.dim(2) >= 0 ? w.dim(2) : channels;
     MARTELLO_CHECK(attrs.groups >= 1, where, "the number of channels is ", attrs.groups, " in the kernel ", w.shape(),
                    " and in x ", x.tensor().shape(), "; one of them must say it, and it must be at least 1.");
     return conv2d(x, Operand(grouped_kernel(w), kernel.line()), attrs, name);

@@ -90,6 +90,7 @@ std::vector<Case> cases() {
        {3, 3, 2, 3},
        {1, 3, 3, 3},
        {.stride = 2, .padding = Pad::valid, .dilation = 2}},
+      {"places far outside", {1, 3, 4, 2}, {3, 3, 2, 3}, {1, 3, 4, 3}, {.dilation = INT32_MAX}},
       {"even window", {1, 5, 5, 2}, {4, 2, 2, 3}, {1, 5, 5, 3}},
       {"uneven padding", {1, 4, 5, 2}, {3, 3, 2, 3}, {1, 3, 7, 3}, {.padding = {1, 0, 0, 4}}},
       {"padding beyond the window", {1, 3, 3, 2}, {2, 2, 2, 3}, {1, 8, 2, 3}, {.padding = {4, 2, 0, 0}}},
@@ -336,7 +337,7 @@ OP_REFUSES(conv2d, other_depthwise_channels,
            [] {
              depthwise_conv2d(image({1, 5, 5, 4}), weights({3, 3, 3, 1}));
            },
-           {"3 groups", "4 input channels"})
+           {"depthwise_conv2d", "[1, 5, 5, 4]", "4 channels", "[3, 3, 3, 1]"})
 OP_REFUSES(conv2d, a_depthwise_kernel_matrix,
            [] {
              depthwise_conv2d(image({1, 5, 5, 4}), weights({4, 1}));

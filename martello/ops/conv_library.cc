@@ -28,12 +28,12 @@ std::vector<int64_t> kernel_dims(const ConvProblem& p) {
 
 bool is_for_library(const ConvProblem& p) {
   // Beyond these the library has only its slowest code, with bits that depend on the number of threads, or none.
-  constexpr int64_t kLargestWindow = 256, kLargestSize = INT32_MAX;
+  constexpr int64_t kLargestWindow = 256, kLargestSize = INT32_MAX / 4;  // also with padding
   bool is_usual = std::max({p.batch, p.in_channels, p.out_channels}) <= kLargestSize;
   for (const WindowAxis& a : p.axes) {
     const int64_t reach = (a.window - 1) * a.dilation + 1;
     is_usual = is_usual && a.window <= kLargestWindow && std::max({a.before, a.after}) < reach &&
-               std::max({a.in, a.out, a.stride, a.dilation}) <= kLargestSize;
+               std::max({a.in, a.out, a.stride, reach}) <= kLargestSize;
   }
   return (p.dtype == f32 || (p.dtype == bf16 && onednn::has_bf16())) && !p.has_no_elements() && is_usual;
 }
