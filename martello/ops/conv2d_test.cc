@@ -186,16 +186,16 @@ OpCase varying(OpCase c) {
 }
 
 std::vector<OpCase> transpose_cases() {
-  return {
-      varying(transpose_row("same", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 6, 8, 2}, {.stride = 2})),
-      varying(transpose_row("same 4/2", {2, 3, 4, 5}, {4, 4, 2, 5}, {2, 6, 8, 2}, {.stride = 2})),
-      transpose_row("valid", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 7, 9, 2}, {.stride = 2, .padding = Pad::valid}),
-      transpose_row("stride 1", {1, 3, 4, 2}, {3, 2, 3, 2}, {1, 5, 5, 3}, {.padding = Pad::valid}),
-      transpose_row("window below the stride", {1, 3, 3, 2}, {1, 2, 3, 2}, {1, 9, 9, 3},
-                    {.stride = 3, .padding = Pad::valid}),
-      varying(
-          transpose_row("numbers", {1, 3, 3, 2}, {4, 4, 3, 2}, {1, 6, 6, 3}, {.stride = 2, .padding = {1, 1, 1, 1}})),
-      transpose_row("channels first", {1, 2, 3, 3}, {4, 4, 3, 2}, {1, 3, 6, 6}, {.stride = 2, .data_format = kNchw})};
+  return {varying(transpose_row("same", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 6, 8, 2}, {.stride = 2})),
+          varying(transpose_row("same 4/2", {2, 3, 4, 5}, {4, 4, 2, 5}, {2, 6, 8, 2}, {.stride = 2})),
+          transpose_row("valid", {2, 3, 4, 5}, {3, 3, 2, 5}, {2, 7, 9, 2}, {.stride = 2, .padding = Pad::valid}),
+          transpose_row("stride 1", {1, 3, 4, 2}, {3, 2, 3, 2}, {1, 5, 5, 3}, {.padding = Pad::valid}),
+          transpose_row("window below the stride", {1, 3, 3, 2}, {1, 2, 3, 2}, {1, 9, 9, 3},
+                        {.stride = 3, .padding = Pad::valid}),
+          varying(transpose_row("numbers", {1, 3, 3, 2}, {4, 4, 3, 2}, {1, 6, 6, 3},
+                                {.stride = 2, .padding = {1, 1, 1, 1}})),
+          varying(transpose_row("channels first", {1, 2, 3, 3}, {4, 4, 3, 2}, {1, 3, 6, 6},
+                                {.stride = 2, .data_format = kNchw}))};
 }
 
 // Into two channels of each group; 0 groups are as many as channels.
