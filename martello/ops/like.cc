@@ -54,6 +54,9 @@ std::vector<TensorSpec> shaped_like_shape(const ShapeContext& c) {
   return {{.shape = internal::more_known(c.in[0].shape, c.in[1].shape), .dtype = c.in[0].dtype}};
 }
 
+// The result is x. Rows of `like` are not compared: the op that reads both does that.
+Rows shaped_like_rows(const ShapeContext&, size_t input) { return input == 0 ? Rows::same : Rows::reduced; }
+
 void check_sizes(const ShapeContext& c, const Shape& shape) {
   for (const int64_t size : shape.symbolic())
     MARTELLO_CHECK(size >= 0, c.where(), "shape ", shape, " has an unknown or negative dimension. Give every size, or ",
@@ -172,7 +175,7 @@ constinit const OpDef op_shaped_like = {
     .cpu = identity_cpu,
     .in_place = {{{0, 0}}},
     .is_alias = true,
-    .rows = Rows::same,
+    .rows_of = shaped_like_rows,
     .family = "Shapes",
 };
 

@@ -58,12 +58,13 @@ void check_target(const Loss& loss, Operand x, Operand target, const char* x_nam
                  " are compared element by element; use reshape() to give both one shape.", loss.at(x));
 }
 
-// What x is compared with: a number, or a tensor of its shape in every run.
-Operand checked_target(const Loss& loss, Operand x, Operand target, const char* x_name, const char* target_name) {
+// What x is compared with: a number, or a tensor of its shape in every run; its node, if there must be one, gets `node`
+// as its name.
+Operand checked_target(const Loss& loss, Operand x, Operand target, const char* x_name, const char* target_name,
+                       Name node = "target") {
   check_target(loss, x, target, x_name, target_name);
   if (target.is_number()) return target;
-  const NameScope scope(loss.name.text());
-  return shaped_like(target, x, target_name);
+  return shaped_like(target, x, node);
 }
 
 Tensor reduced(Tensor losses, LossReduction reduction, Name name) {
@@ -84,15 +85,16 @@ constinit const OpDef op_sigmoid_cross_entropy = sigmoid_cross_entropy_op();
 
 Tensor sigmoid_cross_entropy(Operand logits, Operand label, Name name) {
   LineScope line(logits.line());
-  label = checked_target({"sigmoid_cross_entropy", name}, logits, label, "logits", "label");
+  const Loss loss{"sigmoid_cross_entropy", name};
+  label = checked_target(loss, logits, label, "logits", "label", str(name.text(), "_target"));
   return add_op(op_sigmoid_cross_entropy, {logits, label}, name);
 }
 
 // (1 - z) log(1 + exp(x)) + weight z log(1 + exp(-x)): two parts that are never negative.
 Tensor weighted_sigmoid_cross_entropy(Operand logits, Operand label, Operand positive_weight, Name name) {
   LineScope line(logits.line());
-  label = checked_target({"weighted_sigmoid_cross_entropy", name}, logits, label, "logits", "label");
   std::optional<NameScope> scope(name.text());
+  label = checked_target({"weighted_sigmoid_cross_entropy", name}, logits, label, "logits", "label");
   const Tensor x = logits.tensor(), negative_part = multiply(softplus(x), subtract(1, label));
   const Tensor positive_part = multiply(multiply(softplus(-x), label), positive_weight);
   scope.reset();
@@ -104,12 +106,12 @@ Tensor softmax_cross_entropy(Operand logits, Operand labels, SoftmaxCrossEntropy
   const Loss loss{"softmax_cross_entropy", name};
   const double s = attrs.label_smoothing;
   MARTELLO_CHECK(s >= 0 && s <= 1, loss.where(), "label_smoothing ", s, " must lie in [0, 1].", loss.at(logits));
+  std::optional<NameScope> scope(name.text());
   labels = checked_target(loss, logits, labels, "logits", "labels");
   MARTELLO_CHECK(!labels.is_number() && is_floating(labels.tensor().dtype()), loss.where(),
                  "labels are probabilities of every class, like the logits. Use sparse_softmax_cross_entropy() for "
                  "labels that number classes.",
                  loss.at(labels));
-  std::optional<NameScope> scope(name.text());
   const Tensor surprise = negative(log_softmax(logits));
   Tensor weights = labels.tensor();
   if (s > 0) weights = add(multiply(weights, 1 - s), smoothed_share(logits.tensor(), s));
@@ -127,8 +129,8 @@ Tensor huber_loss(Operand prediction, Operand target, HuberLossAttrs attrs, Name
   const Loss loss{"huber_loss", name};
   MARTELLO_CHECK(attrs.delta > 0 && std::isfinite(attrs.delta), loss.where(), "delta ", attrs.delta,
                  " must be finite and greater than 0.", loss.at(prediction));
-  target = checked_target(loss, prediction, target, "prediction", "target");
   std::optional<NameScope> scope(name.text());
+  target = checked_target(loss, prediction, target, "prediction", "target");
   const Tensor d = subtract(prediction, target), c = clip_by_value(d, -attrs.delta, attrs.delta);
   const Tensor losses = multiply(c, subtract(d, multiply(c, 0.5)));
   scope.reset();
@@ -138,8 +140,8 @@ Tensor huber_loss(Operand prediction, Operand target, Name name) { return huber_
 
 Tensor l1_loss(Operand prediction, Operand target, L1LossAttrs attrs, Name name) {
   LineScope line(prediction.line());
-  target = checked_target({"l1_loss", name}, prediction, target, "prediction", "target");
   std::optional<NameScope> scope(name.text());
+  target = checked_target({"l1_loss", name}, prediction, target, "prediction", "target");
   const Tensor losses = abs(subtract(prediction, target));
   scope.reset();
   return reduced(losses, attrs.reduction, name);
@@ -148,8 +150,8 @@ Tensor l1_loss(Operand prediction, Operand target, Name name) { return l1_loss(p
 
 Tensor mean_squared_error(Operand prediction, Operand target, Name name) {
   LineScope line(prediction.line());
-  target = checked_target({"mean_squared_error", name}, prediction, target, "prediction", "target");
   std::optional<NameScope> scope(name.text());
+  target = checked_target({"mean_squared_error", name}, prediction, target, "prediction", "target");
   const Tensor squares = squared_difference(prediction, target);
   scope.reset();
   return reduce_mean(squares, name);

@@ -6,6 +6,7 @@
 #include <martello/ops/concat.h>
 #include <martello/ops/gather.h>
 #include <martello/ops/like.h>
+#include <martello/ops/losses.h>
 #include <martello/ops/matmul.h>
 #include <martello/ops/reduce.h>
 #include <martello/ops/sparse_softmax_cross_entropy.h>
@@ -123,6 +124,9 @@ INSTANTIATE_TEST_SUITE_P(
                return gather(b, a, {1, 1});
              }},
         Pair{"labels", {3}, {3, 4}, i32, [](Tensor a, Tensor b) { return sparse_softmax_cross_entropy(b, a); }},
+        Pair{"target", {3, 2}, {3, 2}, f32, [](Tensor a, Tensor b) { return mean_squared_error(b, a); }},
+        Pair{"prediction", {3, 2}, {3, 2}, f32, [](Tensor a, Tensor b) { return mean_squared_error(a, b); }},
+        Pair{"logits", {3}, {3}, f32, [](Tensor a, Tensor b) { return sigmoid_cross_entropy(b, a); }},
         Pair{"matmul", {3, 2, 4}, {3, 4, 2}, f32, [](Tensor a, Tensor b) { return matmul(a, b); }},
         Pair{"reduced", {3, 2}, {3, 2}, f32, [](Tensor a, Tensor b) { return reduce_sum(square(a - b)); }},
         Pair{"reduced_to_nothing",
