@@ -22,18 +22,20 @@ class Extents {
     (add(parts), ...);
   }
 
-  bool is_static() const;  // no Tensor in it
-  Shape shape() const;     // kUnknown where a Tensor stands
-  // The sizes as a vector in the current graph; nodes it makes get names below `name` and the line of `name`.
-  Tensor tensor(Name name) const;
-
- private:
+  // One more dimension.
   template <std::integral I>
   void add(I size) {
     sizes_.push_back(static_cast<int64_t>(size));
     tensors_.emplace_back();
   }
   void add(Tensor size);
+
+  bool is_static() const;  // no Tensor in it
+  Shape shape() const;     // kUnknown where a Tensor stands
+  // The sizes as a vector in the current graph; nodes it makes get names below `name` and the line of `name`.
+  Tensor tensor(Name name) const;
+
+ private:
   Tensor sizes_tensor(Name name) const;
 
   std::vector<int64_t> sizes_;

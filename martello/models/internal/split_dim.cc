@@ -1,7 +1,5 @@
 #include <martello/models/internal/split_dim.h>
 
-#include <martello/graph/core_ops.h>
-#include <martello/ops/concat.h>
 #include <martello/ops/reshape.h>
 #include <martello/ops/shape.h>
 
@@ -17,16 +15,11 @@ Tensor split_dim(Tensor x, int axis, int64_t inner) {
   const bool has_zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
   if (std::count(dims.begin(), dims.end(), kUnknown) <= (has_zero ? 0 : 1)) return reshape(x, Shape(dims));
   const Tensor sizes = shape(x);
-  TensorList parts;
-  for (int i = 0; i < x.rank(); ++i) {
-    if (i != axis) {
-      parts.push_back(sizes[i]);
-      continue;
-    }
-    parts.push_back(constant(HostTensor(dims[static_cast<size_t>(i)]), "size"));
-    parts.push_back(constant(HostTensor(inner), "size"));
-  }
-  return reshape(x, stack(parts));
+  Extents extents;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i == axis) extents.add(dims[static_cast<size_t>(i)]), extents.add(inner);
+    else extents.add(sizes[i]);
+  return reshape(x, extents);
 }
 
 }  // namespace martello::internal
