@@ -67,7 +67,7 @@ Value take_value(std::string_view data, size_t& at) {
   return value;
 }
 
-Value value_at(std::string_view data, size_t at) { return take_value(data, at); }
+Value value_at(std::string_view data, size_t begin) { return take_value(data, begin); }
 
 std::string_view take_text(std::string_view data, size_t& at) {
   const size_t size = take_size(data, at, 0);
@@ -101,6 +101,13 @@ State State::from_bytes(std::string bytes) {
 
 std::string_view State::key_of(const Entry& entry) const { return value_at(data_, entry.begin).key; }
 
+size_t State::find(std::string_view key) const {
+  const size_t count = entries_.size();
+  for (size_t i = 0; i < count; ++i)
+    if (const size_t at = (next_ + i) % count; key_of(entries_[at]) == key) return at;
+  return count;
+}
+
 std::string State::bytes() const {
   MARTELLO_ASSERT(!restoring_, "bytes() of a state that is restored");
   std::vector<std::string_view> keys;
@@ -113,7 +120,7 @@ std::string State::bytes() const {
 
 bool State::has(std::string_view key) const {
   if (!restoring_) return true;
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return key_of(entry) == key; });
+  return find(key) < entries_.size();
 }
 
 void State::check_all_read() const {
@@ -141,16 +148,14 @@ void State::save(std::string_view key, char tag, const void* payload, size_t siz
 }
 
 std::string_view State::load(std::string_view key, char tag) {
-  auto found = entries_.begin() + static_cast<std::ptrdiff_t>(next_);
-  if (next_ >= entries_.size() || key_of(*found) != key)
-    found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return key_of(entry) == key; });
-  MARTELLO_CHECK(found != entries_.end(), "[state '", key, "'] was not saved; there is ", known_keys(),
+  const size_t found = find(key);
+  MARTELLO_CHECK(found < entries_.size(), "[state '", key, "'] was not saved; there is ", known_keys(),
                  ". The state belongs to another object, or to another version of it.");
-  const Value value = value_at(data_, found->begin);
+  const Value value = value_at(data_, entries_[found].begin);
   MARTELLO_CHECK(value.tag == tag, "[state '", key, "'] was saved as ", text_of(value.tag), " and is asked for as ",
                  text_of(tag), ".");
-  found->was_read = true;
-  next_ = static_cast<size_t>(found - entries_.begin()) + 1;
+  entries_[found].was_read = true;
+  next_ = found + 1;
   return value.payload;
 }
 

@@ -74,6 +74,7 @@ class State {
   template <class T>
   void numbers(std::string_view key, char tag, std::vector<T>& values);
   std::string_view key_of(const Entry& entry) const;
+  size_t find(std::string_view key) const;  // an entry, from the one on that comes next; as many as there are for none
   std::string known_keys() const;
 
   bool restoring_ = false;

@@ -1,5 +1,7 @@
 #include <martello/base/utf8.h>
 
+#include <algorithm>
+
 namespace martello {
 namespace {
 
@@ -39,6 +41,11 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+bool is_clean_text(std::string_view text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  return is_utf8(text) && std::none_of(text.begin(), text.end(), is_control);
 }
 
 std::string as_utf8(std::string_view text) {

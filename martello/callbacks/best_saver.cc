@@ -21,8 +21,6 @@ std::string file_name(bool is_max, const std::string& stat) {
   return name;
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 }  // namespace
 
 MinSaver::MinSaver(std::string stat, BestSaverOptions options, SourceLine line)
@@ -36,8 +34,7 @@ MinSaver::MinSaver(std::string stat, BestSaverOptions options, bool is_max, Sour
                    "; it must be at least 1.");
     if (options_.filename.empty()) options_.filename = file_name(is_max_, stat_);
     const std::string& file = options_.filename;
-    const bool is_text = is_utf8(file) && std::none_of(file.begin(), file.end(), is_control);
-    const bool is_plain = is_text && file.find('/') == std::string::npos && !file.starts_with("model-");
+    const bool is_plain = is_clean_text(file) && file.find('/') == std::string::npos && !file.starts_with("model-");
     MARTELLO_CHECK(is_plain, "[", name(), " '", stat_, "'] .filename is ", quoted(file),
                    ". Give a name without a directory that does not begin with model-, of UTF-8 without control ",
                    "characters.");
