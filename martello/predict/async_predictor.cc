@@ -33,7 +33,7 @@ thread_local const void* owner = nullptr;
 // Times that the clock can hold.
 std::chrono::duration<double> at_most_years(double seconds) {
   constexpr double kMost = 1e9;
-  return std::chrono::duration<double>(std::min(seconds, kMost));
+  return std::chrono::duration<double>(seconds > 0 ? std::min(seconds, kMost) : 0);
 }
 
 }  // namespace

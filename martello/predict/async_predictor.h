@@ -53,8 +53,8 @@ class MultiThreadAsyncPredictor {
 
   // Starts the threads.
   void start();
-  // `done` is called with the result, by the thread that made the prediction: it must neither throw nor wait. It may
-  // put further tasks, which find room always.
+  // `done` is called with the result, by the thread that made the prediction: it must neither throw nor wait, nor
+  // stop the predictor or be its last owner. It may put further tasks, which always find room.
   PendingPrediction put_task(HostTensors inputs, DoneFn done = {});
   // Ends the threads. What is being predicted is finished; tasks that still wait fail with FailedPrecondition, and so
   // do later ones.
