@@ -252,7 +252,7 @@ TEST_F(CommandTest, graph_prints_and_draws) {
   write("bad.txt", "martello graph 1\n%x = conv3d()\n");
   expect_refusal("graph bad.txt", "bad.txt");
   write("empty.txt", "");
-  expect_refusal("graph empty.txt", "does not begin with 'martello graph 1'");
+  expect_refusal("graph empty.txt", "is empty");
 }
 
 TEST_F(CommandTest, plan_tells_memory) {

@@ -57,7 +57,8 @@ Command convert_command() {
           .summary = "Write the tensors of a file in another format, by its ending: .npz or .safetensors.",
           .help =
               "The state of a run, which a checkpoint also holds, is left out: the result has weights to start from,\n"
-              "and no run to go on with. NumPy has no bf16; such tensors become f32 in an .npz file.\n",
+              "and no run to go on with. NumPy has no bf16; such tensors become f32 in an .npz file. A file is not\n"
+              "converted into itself.\n",
           .least_operands = 2,
           .most_operands = 2,
           .options = {{"keep", "REGEX", "only tensors in whose name it is found"},

@@ -21,8 +21,7 @@ Graph parsed(const std::string& path, const std::string& text) try { return pars
 Graph load_graph(const std::string& path) {
   if (path.ends_with(".txt") || path.ends_with(".graph")) {
     const std::string text = read_file(path);
-    MARTELLO_CHECK(text.starts_with(kTextStart), "'", path, "' does not begin with '", kTextStart,
-                   "1', as the text of a graph does.");
+    MARTELLO_CHECK(!text.empty(), "'", path, "' is empty, and no text of a graph.");
     return parsed(path, text);
   }
   const TensorFile file = open_tensor_file(path);

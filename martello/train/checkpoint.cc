@@ -43,6 +43,7 @@ Fingerprint decode_fingerprint(std::string bytes) {
   MARTELLO_CHECK(names.size() == texts.size(), "has a fingerprint of ", names.size(), " names and ", texts.size(),
                  " texts.");
   Fingerprint items;
+  items.reserve(names.size());
   for (size_t i = 0; i < names.size(); ++i) items.push_back({names[i], texts[i]});
   return items;
 }

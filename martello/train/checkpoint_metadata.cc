@@ -63,14 +63,14 @@ struct Fields {
     return found->second;
   }
   // Epochs may be counted from below 0.
-  int64_t epoch(const char* key) const {
+  int64_t number_in_run(const char* key) const {
     constexpr int64_t kMost = int64_t{1} << 53;
     const auto value = number<int64_t>(key, (*this)[key]);
     MARTELLO_CHECK(-kMost <= value && value <= kMost, "its ", key, " is ", value, ", which no run reaches.");
     return value;
   }
   int64_t count(const char* key) const {
-    const int64_t value = epoch(key);
+    const int64_t value = number_in_run(key);
     MARTELLO_CHECK(value >= 0, "its ", key, " is ", value, ", below 0.");
     return value;
   }
@@ -89,7 +89,7 @@ CheckpointInfo decode(const std::string& path, const Fields& f) {
                  "; this version reads ", kFormat, ".");
   CheckpointInfo info{.path = path};
   info.global_step = f.count("global_step");
-  info.position.epoch_num = f.epoch("epoch_num");
+  info.position.epoch_num = f.number_in_run("epoch_num");
   info.position.steps_done = f.count("steps_done");
   info.position.phase = parse_phase(f["phase"]);
   info.next_callback = f["next_callback"];
@@ -97,7 +97,7 @@ CheckpointInfo decode(const std::string& path, const Fields& f) {
   info.run = f["run"];
   info.saved_at = parse_time(f["saved_at"]);
   info.best = parse_best_tags(f["best"]);
-  if (f.all.contains("replaced_end")) info.replaced_end = f.epoch("replaced_end");
+  if (f.all.contains("replaced_end")) info.replaced_end = f.number_in_run("replaced_end");
   return info;
 }
 

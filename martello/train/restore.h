@@ -23,7 +23,7 @@ enum class Fit : uint8_t {
 };
 
 struct RestoreOptions {
-  std::string prefix = {};               // "model": the variable model/conv1/W takes what the file calls conv1/W
+  std::string prefix = {};  // "model": the variable model/conv1/W takes what the file calls conv1/W; some must begin so
   std::vector<std::string> ignore = {};  // variables that keep their initial values
 };
 
