@@ -15,8 +15,8 @@
 #include <martello/train/trainer.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <numeric>
 #include <vector>
@@ -132,9 +132,9 @@ int train(int64_t most_epochs, const std::string& resume) {
 }
 
 int64_t number_of(const std::string& word) {
-  char* end = nullptr;
-  const int64_t number = std::strtoll(word.c_str(), &end, 10);
-  if (word.empty() || *end != '\0' || number < 0)
+  int64_t number = -1;
+  const char* end = word.data() + word.size();
+  if (std::from_chars(word.data(), end, number).ptr != end || number < 0)
     throw mt::InvalidArgument("'" + word +
                               "' is no number. Usage: evolution [--resume auto|none|CHECKPOINT] [MOST_EPOCHS]");
   return number;

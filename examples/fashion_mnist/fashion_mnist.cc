@@ -10,9 +10,9 @@
 // two cores.
 #include <martello/martello.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 
 namespace mt = martello;
@@ -92,9 +92,9 @@ void set_log_dir(const std::string& dir, const std::string& resume) {
 }
 
 int64_t number_of(const std::string& word) {
-  char* end = nullptr;
-  const int64_t number = std::strtoll(word.c_str(), &end, 10);
-  if (word.empty() || *end != '\0' || number < 0)
+  int64_t number = -1;
+  const char* end = word.data() + word.size();
+  if (std::from_chars(word.data(), end, number).ptr != end || number < 0)
     throw mt::InvalidArgument(
         "'" + word + "' is no number. Usage: fashion_mnist [--resume auto|none|CHECKPOINT] [EPOCHS] [STEPS_PER_EPOCH]");
   return number;

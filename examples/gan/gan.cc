@@ -11,8 +11,8 @@
 // of its own (SeparateGANTrainer). Data: Debian's package dataset-fashion-mnist.
 #include <martello/martello.h>
 
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -120,9 +120,9 @@ struct Arguments {
 };
 
 int64_t number_of(const std::string& word) {
-  char* end = nullptr;
-  const int64_t number = std::strtoll(word.c_str(), &end, 10);
-  if (word.empty() || *end != '\0' || number < 0)
+  int64_t number = -1;
+  const char* end = word.data() + word.size();
+  if (std::from_chars(word.data(), end, number).ptr != end || number < 0)
     throw mt::InvalidArgument(
         "'" + word +
         "' is no number. Usage: gan [--separate] [--resume auto|none|CHECKPOINT] [EPOCHS] [STEPS_PER_EPOCH]");
