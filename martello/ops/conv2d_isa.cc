@@ -214,8 +214,8 @@ void points_to_pixels(const WinogradImages& s, const WinogradTiles& tiles, const
   (addend ? join_tiles<true> : join_tiles<false>)(s, tiles, bias, addend, relu, y);
 }
 
-// In the order in which max_pool looks at the pixels of a window. A bias and ReLU keep the order of numbers: the
-// largest stays it.
+// In the order in which max_pool looks at the pixels of a window. A finite bias and ReLU keep the order of numbers, so
+// only the largest get them.
 void points_to_largest(const WinogradImages& s, const WinogradTiles& tiles, const float* bias, bool relu, float* y) {
   const int64_t height = s.height / 2, width = s.width / 2;
   TilePlace at(s, tiles.first);

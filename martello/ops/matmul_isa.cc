@@ -10,8 +10,7 @@ constexpr int kDepth = 1024;       // rows of a panel that stay in the second ca
 constexpr int64_t kAhead = 8;      // rows of b that are asked for while it is kept
 constexpr int64_t kShortSum = 16;  // made sooner than a line of y arrives
 template <int Vecs>
-constexpr int kTileRows = kVecBytes == 64 ? (Vecs == 1   ? 12
-                                             : Vecs == 2 ? 12
+constexpr int kTileRows = kVecBytes == 64 ? (Vecs <= 2   ? 12
                                              : Vecs == 4 ? 6
                                                          : 8)
                                           : (Vecs == 1 ? 8 : 4);

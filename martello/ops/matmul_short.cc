@@ -8,7 +8,7 @@ namespace martello::internal {
 
 ShortGemm::ShortGemm(const MatmulSizes& sizes, int threads, cpu::Caches caches)
     : sizes_(sizes), loops_(&cpu::gemm_loops<float>()), threads_(threads) {
-  constexpr int64_t kFewRows = 64;            // of a panel, that stay in the first cache
+  constexpr int64_t kFewRows = 64;            // of a and b, whose copies cost nothing
   constexpr int64_t kBlockBytes = 512 << 10;  // of b, that stay in the second
   const int64_t panel = checked_mul(checked_mul(sizes.k, loops_->panel), int64_t{sizeof(float)});
   copies_ = caches.are_far_rows_slow || sizes.k <= kFewRows ||
